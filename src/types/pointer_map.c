@@ -482,7 +482,7 @@ static void pointer_map_fill(struct pointer_map *map, struct pointer_map_maker *
         if (field->is_string)
             map->has_strings = true;
         else
-            map->has_others = true;
+            map->has_non_strings = true;
     }
     map->word_count = as_u32(words);
     for (size_t i = 0; i < words; i++)

@@ -43,9 +43,9 @@ struct pointer_map {
     uint32_t *words;               /* offsets of the words that may be pointers, ascending */
     struct pointer_word *followed; /* the same words, with what they point to */
     uint32_t field_count, word_count;
-    bool has_strings; /* some fields are strings, which point to bytes only */
-    bool has_others;  /* some fields are not strings */
-    uint8_t *code;    /* the words encoded as in a dump's field list, without the end mark */
+    bool has_strings;     /* some fields are strings, which point to bytes only */
+    bool has_non_strings; /* some fields are not strings */
+    uint8_t *code;        /* the words encoded as in a dump's field list, without the end mark */
     uint32_t code_size;
     /* False if the contents of values are not known, or the map is too large, or it is large and
      * smaller maps have used up the budget (pointer_map.c). Then the map has no fields and

@@ -4,33 +4,38 @@
  *
  * The claim on an object's start is one word of typing->claims, which claim_start() writes without
  * a lock. All others are parts, kept in the object's shard: objects are distributed over shards by
- * a hash, and one thread at a time has a shard. Each new claim whose type has pointers is queued,
- * since what they lead to has a type, too (follow.c). judge.c picks one claim for each object at
- * the end.
+ * a hash, and one thread at a time has a shard. Each new claim whose type has pointers, other than
+ * those of strings, is queued, since what they lead to has a type, too (follow.c). judge.c picks
+ * one claim for each object at the end.
  */
 #include "base/contract.h"
 #include "typing/claims.h"
 
-/* Queues a new claim for following, if its type has pointers. */
+/* Queues a new claim for following, if its type has pointers other than those of strings, which
+ * lead no further and are followed last (typer->texts_only). part is its index in the object's
+ * shard. */
 static void push_item(struct typer *typer, uint32_t object, uint32_t part,
                       const struct pointer_map *map)
 {
-    if (map->has_others && !vector_push(&typer->items, ((struct item){object, part})))
+    if (map->has_non_strings && !vector_push(&typer->items, ((struct item){object, part})))
         typer->no_memory = true;
 }
 
-/* Queues a new claim on a start for following, if its type has pointers. While several threads run,
- * claims without pointers are listed in typer->fresh as well: the end of the round clears
- * CLAIM_FRESH for both lists. */
+/* Queues a new claim on a start for following, if its type has pointers other than those of
+ * strings. While several threads run, claims without them are listed in typer->fresh as well: the
+ * end of the round clears CLAIM_FRESH for both lists. */
 static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
 {
-    if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
-                        : typer->shared && !vector_push(&typer->fresh, object))
+    if (map->has_non_strings ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
+                             : typer->shared && !vector_push(&typer->fresh, object))
         typer->no_memory = true;
 }
 
 /* The value in shard->known for a type that does not fit. */
 #define PART_REFUSED (MAP_NONE - 1)
+
+/* Names is_array, where a part is known to be none. */
+enum { PART_IS_VALUE = false };
 
 /* Returns a hash by which shard->known finds a claim on a part of an object; different claims may
  * share it. */
@@ -67,7 +72,8 @@ void part_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t
 {
     struct shard *shard = shard_of(typer->typing, object);
     uint32_t first;
-    if (!map_put(&shard->known, part_key(object, offset, type, false), PART_REFUSED, &first))
+    if (!map_put(&shard->known, part_key(object, offset, type, PART_IS_VALUE), PART_REFUSED,
+                 &first))
         typer->no_memory = true;
 }
 
@@ -194,8 +200,8 @@ bool has_enough_for_array(struct typer *typer, uint32_t object, uint64_t offset,
     uint32_t count = 0, number = 0;
     bool good = map_put(&shard->value_counts, pair_key(object, type), 0, &count);
     if (good && count < ENOUGH_FOR_ARRAY) {
-        good =
-            map_put(&shard->counted_values, part_key(object, offset, type, false), count, &number);
+        good = map_put(&shard->counted_values, part_key(object, offset, type, PART_IS_VALUE), count,
+                       &number);
         if (good && number == count) /* the value is counted for the first time */
             map_set(&shard->value_counts, pair_key(object, type), ++count);
     }

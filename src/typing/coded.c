@@ -264,8 +264,10 @@ static struct word_type evidence_start(const struct coded *coded,
     case FLOW_IS:
         return word_type(WORD_IS_VALUE, type);
     case FLOW_IS_DATA:
-        return word_of_data(
-            typing, type != TYPE_NONE ? type : typing_interface_type(typing, address, false));
+        return word_of_data(typing,
+                            type != TYPE_NONE
+                                ? type
+                                : typing_interface_type(typing, address, INTERFACE_WITH_METHODS));
     case FLOW_IS_RECEIVER:
         return coded_receiver_of(coded, evidence);
     case FLOW_IS_CLOSURE:

@@ -79,9 +79,9 @@ static void follow_reflected(struct typer *typer, const uint8_t *at, const struc
         return;
     if ((flags & FLAG_INDIR) != 0)
         refer_if_known(typer, REFERENCE_VALUE, pointer,
-                       typing_interface_type(typer->typing, type, true), 0);
+                       typing_interface_type(typer->typing, type, INTERFACE_EMPTY), 0);
     else
-        typer_follow_interface(typer, type, pointer->value, true, pointer->target,
+        typer_follow_interface(typer, type, pointer->value, INTERFACE_EMPTY, pointer->target,
                                (enum source)pointer->source);
 }
 
@@ -382,7 +382,7 @@ static inline bool begin_claim(struct typer *typer, uint32_t type, const struct 
 {
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
     typer->no_memory = typer->no_memory || !map;
-    if (!map || (typer->texts_only ? !map->has_strings : !map->has_others))
+    if (!map || (typer->texts_only ? !map->has_strings : !map->has_non_strings))
         return false;
     const uint8_t *contents =
         typer->typing->heap->input->data + heap_offset(typer->typing->heap, object);

@@ -4,7 +4,10 @@
  *
  * To seed is to propose a type that does not follow from another object's type: from here on
  * pointers are followed (follow.c). To sweep is to search words whose type is not known for
- * something recognizable. A typer is the state of one thread that finds types.
+ * something recognizable, as of closures and channels, too. A typer is the state of one thread that
+ * finds types. find_types() calls, in this order: typer_seed_headers() and, once,
+ * typer_seed_facts() (what the dump itself knows) and typing_seed_roots(); and at last, for the
+ * objects that are still without a type, typer_sweep().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -77,12 +80,14 @@ static bool is_interface_data(const struct typing *typing, const struct g2h_byte
     const uint64_t word = typing->heap->params.pointer_size;
     return offset >= word &&
            typing_interface_type(typing, heap_word(typing->heap, contents->data + offset - word),
-                                 false) != TYPE_NONE;
+                                 INTERFACE_WITH_METHODS) != TYPE_NONE;
 }
 
-/* Follows pairs of words that look like interfaces: the first word is the address of a type or an
- * itab, and the second word is listed as a pointer. is_typed excludes words whose type is known.
- * address: of a segment's contents; else 0. */
+/* Follows pairs of words that look like interfaces: the second word is listed as a pointer, and the
+ * first one is taken for an itab, else for the address of a type (an interface without methods);
+ * not for the latter if the word before it is an itab: then it is the data word of a reflect.Type.
+ * is_typed excludes words whose type is known. address is where a segment's contents are, by which
+ * its words become the holders of what they lead to; 0 for an object or a frame. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, uint64_t address,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
@@ -100,9 +105,10 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
             typer->holder =
                 (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
-            !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
+            !typer_follow_interface(typer, first, data, INTERFACE_WITH_METHODS, NO_TARGET,
+                                    SOURCE_SWEEP) &&
             !is_interface_data(typer->typing, contents, offset - word))
-            typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
+            typer_follow_interface(typer, first, data, INTERFACE_EMPTY, NO_TARGET, SOURCE_SWEEP);
     }
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
 }
@@ -200,8 +206,8 @@ static void seed_records(struct typer *typer)
                 seed_value(typer, record.defer.address, defer);
                 seed_closure(typer, record.defer.funcval);
             } else if (kinds[i] == G2H_RECORD_PANIC) {
-                typer_follow_interface(typer, record.panic.type, record.panic.data, true, NO_TARGET,
-                                       SOURCE_INTERFACE);
+                typer_follow_interface(typer, record.panic.type, record.panic.data, INTERFACE_EMPTY,
+                                       NO_TARGET, SOURCE_INTERFACE);
             } else {
                 const uint32_t type = types_at(typing->types, record.finalizer.object_type);
                 if (type != TYPE_NONE && typer_type_of(typing, type)->kind == TYPE_POINTER)

@@ -239,8 +239,11 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
 const struct static_pointer_type *typing_static_pointer(const struct typing *typing,
                                                         uint64_t address);
 
+/* Names for is_empty, where it is known which interface it is. */
+enum { INTERFACE_WITH_METHODS = false, INTERFACE_EMPTY = true };
+
 /* Returns the type of the value that an interface holds, or TYPE_NONE. first is the interface's
- * first word: the address of a type if the interface has no methods, else of an itab. */
+ * first word: the address of a type if the interface has no methods (is_empty), else of an itab. */
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
 /* Returns the variables of a frame's function. */
