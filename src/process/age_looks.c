@@ -6,9 +6,12 @@
  * The table is by span: an aged_span has the last marks of its slots and the ages. ages_put_marks()
  * compares the marks of a new look with the last ones: a slot that is marked now and was not before
  * has a new object, one that was marked and is not has lost its object. Numbers of looks have a
- * byte each, so when they run out pairs of old looks are joined (join_looks). A window is the time
- * that the table reaches back: it is moved on now and then. The fact is what a dump gets of all
- * this.
+ * byte each, so when they run out pairs of old looks are joined (join_looks). Beside the ages, the
+ * objects that have ended are counted, by look and class of spans (ended), and those of them that
+ * the first look had found (ended_first), for the present window and for the next one. A window is
+ * the time that the table reaches back: once the next one, which begins at a look chosen one window
+ * ahead, is as long as wanted, what was before it is forgotten (move_window). The fact is what a
+ * dump gets of all this.
  */
 #include "process/age_looks.h"
 

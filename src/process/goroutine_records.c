@@ -633,14 +633,17 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
            (status & RUNNING_FINALIZER) == 0;
 }
 
-/* Returns why a goroutine waits, as stack traces say it; empty if that is not known. */
+/* Returns why a goroutine waits, as stack traces say it; empty if that is not known, or is longer
+ * than LONGEST_REASON. */
 static struct g2h_bytes wait_reason(struct runtime *runtime, uint64_t g)
 {
+    enum { STRING_SIZE = 16 }; /* address and length */
     const uint64_t reason = runtime_field(runtime, g, LAYOUT_G_WAITREASON);
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
     if (runtime->wait_reasons == 0)
         return none;
-    const struct g2h_bytes text = runtime_string_at(runtime, runtime->wait_reasons + 16 * reason);
+    const struct g2h_bytes text =
+        runtime_string_at(runtime, runtime->wait_reasons + STRING_SIZE * reason);
     return text.size <= LONGEST_REASON ? text : none;
 }
 

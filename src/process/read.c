@@ -490,8 +490,11 @@ static struct g2h_error *make_dump(const struct read_source *from, struct record
     return records_write(records);
 }
 
-/* Returns an error if the chains of specials do not end, or if counts show that the layout is not
- * the release's, so that the dump is nonsense. */
+/* Returns an error if the chains of specials do not end. Unless the layout is from DWARF, which is
+ * right, or a part of the memory is missing, which would explain wrong counts, also if more than a
+ * hundredth of the spans, and one per thread and one more, have other numbers of objects than they
+ * count, or if more stacks than a tenth of the goroutines, and those that were running, do not end
+ * where stacks begin: then the layout is not the release's, and the dump is nonsense. */
 static struct g2h_error *process_read_check(const struct records *records)
 {
     const struct g2h_process_account *account = records->account;

@@ -289,13 +289,14 @@ bool attach_available_has(uint64_t bytes)
     return available.left != UINT64_MAX && bytes <= available.left;
 }
 
-/* Lowers *available to the memory left by those groups of a process that only it sees. Nothing for
- * groups that are this program's own, or that it sees itself. */
+/* Lowers *available to the memory left by those groups of a process that only the process sees.
+ * Nothing for groups that are this program's own, or that this program sees. */
 static void note_inside(uint64_t pid, const struct text *groups, const struct text *own,
                         struct attach_available *available)
 {
     _cleanup_(text_deinit) struct text mounts = {0};
-    char group[1000], of_this[1000], directory[sizeof(available->limit) - 24];
+    enum { FILE_NAME = 24 }; /* more than "/" and the name of a limit's file */
+    char group[1000], of_this[1000], directory[sizeof(available->limit) - FILE_NAME];
     struct mount mount;
     if (!groups->data || !own->data || procfs_read("/proc/self/mountinfo", &mounts) != 0)
         return;
