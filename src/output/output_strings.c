@@ -218,8 +218,8 @@ static int compare_numbers(const void *a, const void *b)
     return COMPARE(one->number, other->number);
 }
 
-/* Sums up the bytes of arrays by declaration. Arrays that slices of several declarations lead to
- * count for none. */
+/* Sums up the bytes of arrays by declaration, which is where slices are declared, such as the field
+ * main.Block.Body. Arrays that slices of several declarations lead to count for none. */
 static struct g2h_error *sum_declarations(struct held_finder *finder)
 {
     const struct g2h_heap *heap = g2h_view_heap(finder->view);

@@ -483,7 +483,8 @@ static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 
 /* Writes an instance: its numbers, and the targets of its edges in the fields at their offsets.
  * Edges without a field, or to one that is used already, go into an array beside it (write_rest).
- */
+ * The shape's field for them, which it has if writer_find_rests() found that it needs one, gets the
+ * array's id; without that field nothing refers to the array. */
 static struct g2h_error *write_instance(struct writer *writer, const struct shape *shape,
                                         uint32_t number, const struct g2h_node *node)
 {
@@ -549,8 +550,10 @@ static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
     return last + 1;
 }
 
-/* Notes which shapes have nodes that point to more than their fields have (ret, by shape). Runs of
- * nodes that may are read in one go. */
+/* Sets ret of each shape that some node of [first, end) has which points to more than its fields
+ * have (has_rest()). Such a node, if its shape is that of strings or of byte slices, gets the shape
+ * pointing_text or pointing_bytes instead, as an array of objects. Nodes whose shapes allow such
+ * edges, and the few between them, are read in one run (end_of_run()). */
 void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool *ret)
 {
     const struct file *file = writer->file;

@@ -103,7 +103,7 @@ static struct g2h_error *find_way(const struct g2h_trend *trend, uint32_t place,
 }
 
 /* Reports the way to a place: main › reg › main.Registry › main.Session. The middle of a long one
- * is left out. JSON has all names, as a list. */
+ * is left out, and what is wider than two lines is cut. JSON has all names, as a list. */
 static struct g2h_error *put_way(const struct trend_report *report, const char *key, uint32_t place)
 {
     enum { FIRST = 3, LAST = 4 };

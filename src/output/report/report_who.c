@@ -2,9 +2,11 @@
  * report_who: the section of a report with the suspects: what retains most, or with a base has
  * grown most; see sections.h.
  *
- * A suspect is a line about what it is, and lines with details below it: what holds it, an example
- * and the path to it, its age, what its goroutines wait on, its keys. put_objects_suspect() and
- * put_goroutines_suspect() choose these. Long paths are cut in the middle.
+ * report_put_suspects() writes what findings/suspects.h has found, a struct who for each suspect,
+ * by put_suspect(): its size, number and holder (put_head), its goroutines that can never run again
+ * (put_leaked), its details by its kind (put_details: goroutines, deferred calls, objects, a
+ * stack), such as an example and the path to it, its age or its keys, and its pages (put_pages).
+ * Long paths are cut in the middle. Lines are templates, for text and JSON: see page.h.
  */
 #include "findings/memory_use.h"
 #include "findings/suspects.h"
@@ -542,8 +544,10 @@ static void put_local(const struct report *report, const struct who_local *local
 }
 
 /* Reports the MOST variables by which goroutines hold most. A variable of the program counts from a
- * fiftieth of what the place retains, one of a runtime function from a tenth. Stops at the first
- * that holds less than that. has_most: one goroutine holds most of it. */
+ * fiftieth of what the place retains, one of a runtime function from a tenth. The list has the
+ * heaviest variables first and then those that are part of others: it stops at the first that holds
+ * less than that, or is such a part. put_local() adds the parts to their variable, in JSON.
+ * has_most: one goroutine holds most of it. */
 static struct g2h_error *put_locals(const struct report *report, uint32_t place, bool has_most)
 {
     enum { MOST = 2, LEAST = 50, LEAST_OF_RUNTIME = 10 };
