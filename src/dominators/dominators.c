@@ -192,8 +192,11 @@ static uint32_t next_of_synthetic(const struct dominators_search *search, uint32
     return NOWHERE;
 }
 
-/* Returns the object's first target from edge *next on that is not seen and that the object holds
- * across tiers (tiers_hold()), and moves *next behind it; NOWHERE if there is none. */
+/* Returns the object's first target that no search has seen and that the object holds, which only
+ * targets of its own tier can be (tiers_hold(); the tier says to whom memory belongs:
+ * graph/tiers.h). *next is an index into the targets of the object's block, from which the search
+ * begins, and becomes that behind the target; if there is none, returns NOWHERE and leaves *next
+ * alone. */
 static inline uint32_t next_of_object(const struct dominators_search *search, uint32_t node,
                                       uint32_t *next)
 {

@@ -586,7 +586,10 @@ static bool push_targets(struct leaked_finder *finder, struct marker *marker, ui
     return vector_push(&finder->entered, object);
 }
 
-/* Returns whether the pointers of a node into slots are followed by their words. */
+/* Returns whether a node is memory whose words follow_frames() and follow_segments() read later:
+ * frames, and variables of packages. The value of a word says to which part of a slot it points, so
+ * push_edge() passes their edges into slots by; an edge of any other node wakes all that wait on
+ * the slot (finder->reached). */
 static bool has_words(const struct synthetic *node)
 {
     return node->kind == G2H_NODE_FRAME || node->kind == G2H_NODE_PACKAGE ||

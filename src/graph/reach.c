@@ -374,7 +374,9 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
 }
 
-/* Returns a bit per object, set if it has an owner; or NULL if memory runs out. */
+/* Returns a bit per object, set if it has an owner; or NULL if memory runs out. Only what the
+ * program's variables reach has an owner yet (tiers_find_program()), so these are the marks to
+ * begin with. */
 static uint64_t *marks_from_owners(const struct g2h_graph *graph, const struct owners *owners)
 {
     const uint32_t objects = graph->heap->object_count;

@@ -12,7 +12,9 @@
 #include "heap/kept.h"
 #include "roots/builder.h"
 
-/* Adds "(OS threads)", if the dump has any, and each thread's M. */
+/* Adds the group "(OS threads)", if the dump has any, with a node per thread that points to its M,
+ * the runtime's record of a thread. builder->threads gets the node by the address of the M, for the
+ * edge of the goroutine that runs on it. */
 static struct g2h_error *add_threads(struct builder *builder)
 {
     uint32_t group, node, number;
