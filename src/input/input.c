@@ -138,8 +138,9 @@ static void input_advise(const struct g2h_input *input, uint64_t begin, uint64_t
         (void)madvise((void *)((uintptr_t)input->data + first), (size_t)(end - first), advice);
 }
 
-/* Has the system read what it lacks of an input, in pieces that are as large as it can read. Holes,
- * which would become zeros in memory, stay out. */
+/* Has the system read ahead what it lacks of an input, from one hole to the next. Holes, which
+ * would become zeros in memory, stay out; after the last one, hole is empty and at the input's end.
+ */
 static void input_read_ahead(const struct g2h_input *input)
 {
 #ifdef MADV_WILLNEED

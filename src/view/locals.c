@@ -40,9 +40,10 @@ static uint64_t bytes_together(const struct typing *typing, const struct dwarf_l
     return done;
 }
 
-/* Locates the memory of a variable that is complete, in the frame or its caller's. Returns false if
- * it is in neither, or not as a whole. It is doubtful if its first pointer is not in the frame's
- * field list: then it may be dead. */
+/* Locates the memory of a variable. Offsets count from the CFA, where the frame ends and its
+ * caller's begins: below 0 the variable is in the frame, else in the caller's. caller: SIZE_MAX if
+ * there is none. Returns false if not all bytes of the variable are there, one after the other. It
+ * is doubtful if its first pointer is not in the frame's field list: then it may be dead. */
 static bool locals_locate(const struct g2h_view *view, const struct dwarf_local *local,
                           size_t number, size_t caller, struct g2h_local *ret)
 {

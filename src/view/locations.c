@@ -194,6 +194,10 @@ static void static_slices_add(struct static_slices *slices, uint64_t address, ui
     slices->found++;
 }
 
+/* Looks at the words that code uses as slices (static_pointers) and, only if none of them is of the
+ * object, at the single slices that only code reveals (static_values, not those of arrays). Returns
+ * false unless exactly one is of the object, with a length within its capacity and a capacity
+ * within the object. */
 bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
 {
     const struct typing *typing = view->graph->typing;
