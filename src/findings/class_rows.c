@@ -465,8 +465,14 @@ struct g2h_error *structs_find(const struct findings *findings, struct_vector *r
  * the paths from the roots to all. */
 struct g2h_error *held_make(struct findings *findings, struct held *ret)
 {
-    TRY(class_index_make(findings->view, findings->dominators, &ret->classes));
-    TRY(g2h_retainers_create(findings->view, &ret->retainers));
+    struct g2h_error *error = class_index_make(findings->view, findings->dominators, &ret->classes);
+    if (!error)
+        error = g2h_retainers_create(findings->view, &ret->retainers);
+    if (error) { /* the next question tries again */
+        held_deinit(ret);
+        *ret = (struct held){.retainers = NULL};
+        return error;
+    }
     findings->held = ret;
     return NULL;
 }
