@@ -893,9 +893,10 @@ static bool flow_other(struct flow *flow, uint32_t index)
 /* Reads the description of a function's arguments. Go describes the arguments for stack traces in
  * bytes (FUNCDATA_ArgInfo, internal/abi/symtab.go): two for each, and special ones, of which FE and
  * FD enclose the parts of an argument. Returns the number of arguments before the end, the one with
- * an index, or one that has no description. *ret_is_pair: that one is a pair. */
+ * an index, or one that has no description. *ret_is_pair: that one is a pair; *ret_is_alone: it is
+ * described, and no part of a larger one. */
 static unsigned read_arguments(const struct flow *flow, uint64_t function, unsigned index,
-                               bool *ret_is_pair)
+                               bool *ret_is_pair, bool *ret_is_alone)
 {
     enum {
         FUNCDATA_ARG_INFO = 5,
@@ -906,8 +907,8 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
         MOST = 64
     };
     struct pclntab_function record;
-    unsigned count = 0;
-    *ret_is_pair = false;
+    unsigned count = 0, depth = 0;
+    *ret_is_pair = *ret_is_alone = false;
     if (!pclntab_function(flow->pclntab, function, &record) ||
         record.funcdata_count <= FUNCDATA_ARG_INFO)
         return 0;
@@ -922,10 +923,16 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
             *ret_is_pair = bytes[2] == WORD && bytes[4] == WORD && bytes[5] == CLOSE;
             return count;
         }
-        if (*bytes == OPEN || *bytes == CLOSE)
+        if (*bytes == OPEN || *bytes == CLOSE) {
+            depth += *bytes == OPEN ? 1 : -1u;
             continue;
+        }
         if (*bytes >= SPECIAL)
             return count;
+        if (count == index) {
+            *ret_is_alone = depth == 0;
+            return count;
+        }
         count++;
         i++; /* the size */
     }
@@ -936,16 +943,23 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
  * interface. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index)
 {
-    bool is_pair;
-    read_arguments(flow, function, index, &is_pair);
+    bool is_pair, is_alone;
+    read_arguments(flow, function, index, &is_pair, &is_alone);
     return is_pair;
+}
+
+bool flow_is_alone(const struct flow *flow, uint64_t function, unsigned index)
+{
+    bool is_pair, is_alone;
+    read_arguments(flow, function, index, &is_pair, &is_alone);
+    return is_alone;
 }
 
 /* Returns how many arguments of a function are described. */
 unsigned flow_argument_count(const struct flow *flow, uint64_t function)
 {
-    bool is_pair;
-    return read_arguments(flow, function, NONE, &is_pair);
+    bool is_pair, is_alone;
+    return read_arguments(flow, function, NONE, &is_pair, &is_alone);
 }
 
 /* Returns whether a function is a method, whose first argument is its receiver. */
@@ -1147,7 +1161,8 @@ static bool flow_call(struct flow *flow, uint32_t index)
 /* ---- type assertions ---- */
 
 /* Returns whether a value is the word after another one, in memory, or among results or arguments.
- * Values from other places have no next word. */
+ * Values from other places have no next word, nor have those of elements of an array: of which
+ * element each is, is not known. */
 static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t before)
 {
     const struct flow_value *one = flow_value_at(flow, value);
@@ -1156,7 +1171,8 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
         return false;
     return one->origin == FLOW_RESULT || one->origin == FLOW_ARGUMENT
                ? one->number == other->number + 1
-               : (one->origin == FLOW_WORD || one->origin == FLOW_FIELD) &&
+               : (one->origin == FLOW_WORD ||
+                  (one->origin == FLOW_FIELD && one->other == 0 && other->other == 0)) &&
                      one->number == other->number + WORD;
 }
 

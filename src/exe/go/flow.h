@@ -191,6 +191,10 @@ struct g2h_error *flow_read(struct flow *flow, uint64_t function, bool wants_fra
  * function: an interface or a string. */
 bool flow_is_pair(const struct flow *flow, uint64_t function, unsigned index);
 
+/* Returns whether the argument with an index is described, and is no part of a larger one, as the
+ * pointer of a slice is. */
+bool flow_is_alone(const struct flow *flow, uint64_t function, unsigned index);
+
 /* Returns the number of words, or parts of words, that the arguments of a function are at least,
  * or 0 if it is not known. */
 unsigned flow_argument_count(const struct flow *flow, uint64_t function);

@@ -437,14 +437,16 @@ static bool add_set_to_results(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Notes that code uses what an argument points to up to a distance. Returns false if memory runs
- * out. */
-static bool note_reach(struct arguments *arguments, uint32_t argument, uint64_t reach)
+/* Notes that code uses what is at an offset from what an argument points to, up to a distance from
+ * there. Offsets before it, and those that are too large, do not count. Returns false if memory
+ * runs out. */
+static bool note_reach(struct arguments *arguments, uint32_t argument, uint64_t offset,
+                       uint64_t reach)
 {
     enum { MOST = 1 << 20 };
-    const uint32_t noted = (uint32_t)MIN(reach, MOST);
+    const uint32_t noted = (uint32_t)(offset + reach);
     uint32_t known;
-    if (argument == NONE || reach == 0)
+    if (argument == NONE || reach == 0 || offset >= MOST || reach > MOST - offset)
         return true;
     if (!map_put(&arguments->reach, argument, noted, &known))
         return false;
@@ -453,8 +455,9 @@ static bool note_reach(struct arguments *arguments, uint32_t argument, uint64_t 
     return true;
 }
 
-/* Notes how far the function that was read last uses what its arguments point to. Returns false if
- * memory runs out. */
+/* Notes how far the function that was read last uses what its arguments point to. How much of a
+ * slice or string it uses depends on the length, and assembler code, which has no description, uses
+ * more or less. Returns false if memory runs out. */
 static bool add_reach(struct arguments *arguments)
 {
     const struct flow *flow = arguments->flow;
@@ -463,8 +466,9 @@ static bool add_reach(struct arguments *arguments)
         const uint64_t reach = flow->values.data[i].reach;
         if (reach > 0 && flow->values.data[i].origin != FLOW_JOIN && source_of(flow, i, &source) &&
             source.part == ARGUMENT_ADDRESS &&
+            flow_is_alone(flow, flow->function, source.argument) &&
             (!arguments_number_of(arguments, flow->function, source.argument, &source.argument) ||
-             !note_reach(arguments, source.argument, source.offset + reach)))
+             !note_reach(arguments, source.argument, source.offset, reach)))
             return false;
     }
     return true;
@@ -669,7 +673,7 @@ static bool find_extents(struct arguments *arguments, struct static_words *words
         VECTOR_EACH(const struct argument_pass, pass, arguments->passes) {
             const uint32_t reach = map_get(&arguments->reach, pass->to);
             if (reach != MAP_NONE && pass->from.part == ARGUMENT_ADDRESS &&
-                !note_reach(arguments, pass->from.argument, pass->from.offset + reach))
+                !note_reach(arguments, pass->from.argument, pass->from.offset, reach))
                 return false;
         }
     VECTOR_EACH(const struct argument_word, passed, arguments->words) {
