@@ -420,7 +420,10 @@ struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
     if (!pclntab->name_sizes)
         return pclntab_name_at(pclntab, offset);
     const size_t size = pclntab->name_sizes[index];
-    return size > 0 ? bytes_part(pclntab->table, pclntab->names + offset, size) : bytes_none;
+    const uint64_t at = pclntab->names + offset;
+    /* It is in the table, unless another program writes to the file. */
+    const bool is_in = at <= pclntab->table.size && size <= pclntab->table.size - at;
+    return size > 0 && is_in ? bytes_part(pclntab->table, at, size) : bytes_none;
 }
 
 /* Searches by bisection; false behind the last function, or before the first. */
