@@ -130,7 +130,8 @@ static inline uint64_t bits_count(const uint64_t *bits, uint64_t first, uint64_t
 void array_sort_unordered(void *data, size_t count, size_t entry_size,
                           int (*compare)(const void *one, const void *other));
 
-/* Sorts entries unless they are in order already, as many are. */
+/* Sorts entries unless they are in order already, as many are. compare() must be an order: at most
+ * one of two entries is greater than the other. */
 static inline void array_sort(void *data, size_t count, size_t entry_size,
                               int (*compare)(const void *one, const void *other))
 {

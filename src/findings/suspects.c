@@ -2450,9 +2450,10 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     *ret_count += sharing_begin(findings, who, &sharing[*ret_count]);
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 && who->path_of == 0 &&
         who->path_end != UINT32_MAX) {
-        TRY(find_entry(findings, who, &entry));
-        if (who->path_end != who->example.node)
+        if (who->path_end != who->example.node) {
+            TRY(find_entry(findings, who, &entry));
             TRY(path_append(findings->paths, entry, &who->entry, &end));
+        }
         if (is_cut(&who->entry) &&
             g2h_dominators_retained_size(findings->dominators, who->path_end) >= suspect->bytes / 2)
             TRY(find_next_entry(findings, who));

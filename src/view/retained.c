@@ -40,7 +40,7 @@ static void make_narrow(struct g2h_dominators *dominators)
     for (uint32_t i = 0; i < nodes; i++)
         all |= wide[i];
     dominators->shift = all > 0 ? (unsigned)__builtin_ctzll(all) : 0;
-    if (wide[0] >> dominators->shift > UINT32_MAX)
+    if (all >> dominators->shift > UINT32_MAX) /* has the highest bit of the largest one */
         return;
     uint32_t *narrow = large_alloc(nodes, sizeof(*narrow));
     if (!narrow)
