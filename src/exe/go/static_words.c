@@ -591,13 +591,12 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
                 !vector_push(&arguments->facts, fact))
                 return false;
         }
-        for (size_t j = first_fact_of(arguments, count, pass->from.argument);
-             is_whole(&pass->from) && j<count && * left> 0 &&
-             arguments->facts.data[j].source.argument == pass->from.argument &&
-             is_whole(&arguments->facts.data[j].source) &&
-             is_of_one_type(arguments->flow, pass->to);
-             j++) {
+        const bool is_evidence = is_whole(&pass->from) && is_of_one_type(arguments->flow, pass->to);
+        size_t j = first_fact_of(arguments, count, pass->from.argument);
+        for (; is_evidence && *left > 0 && j < count; j++) {
             struct argument_fact fact = arguments->facts.data[j];
+            if (fact.source.argument != pass->from.argument || !is_whole(&fact.source))
+                break;
             --*left;
             fact.source.argument = pass->to;
             if (!vector_push(&arguments->facts, fact))
