@@ -1,0 +1,220 @@
+// Waits with a heap in which the tests of the report find something: goroutines with labels, behind locks and at well-known places of
+// the standard library, contexts and tickers that nothing can end, views that keep large arrays, a key that holds most of a map, queues
+// with stale entries, and containers of the standard library. Beside each is a healthy one. Prints READY, and ends with its input.
+package main
+
+import (
+	"container/heap"
+	"container/list"
+	"container/ring"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"time"
+	"unique"
+	"weak"
+)
+
+type record struct {
+	name string
+	next *record
+	body [6]int64
+}
+
+type ranked []*record
+
+func (r ranked) Len() int           { return len(r) }
+func (r ranked) Less(i, j int) bool { return r[i].body[0] < r[j].body[0] }
+func (r ranked) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *ranked) Push(x any)        { *r = append(*r, x.(*record)) }
+func (r *ranked) Pop() any {
+	old := *r
+	last := old[len(old)-1]
+	*r = old[:len(old)-1]
+	return last
+}
+
+// parent is a context of a type that package context does not know, so that it starts a goroutine for each child.
+type parent struct {
+	context.Context
+	done chan struct{}
+}
+
+func (p parent) Done() <-chan struct{} { return p.done }
+
+type closer interface{ Close() error }
+type file struct{ parts []string }
+
+func (f *file) Close() error { f.parts = nil; return nil }
+
+type account struct {
+	lock   sync.Mutex
+	access sync.RWMutex
+	wait   sync.WaitGroup
+	ready  *sync.Cond
+}
+
+var (
+	tenants  = map[string]map[string]*record{}
+	titles   []string
+	heads    [][]byte
+	queue    []*record
+	spare    []int64
+	emptied  = map[int]*record{}
+	best     ranked
+	recent   = list.New()
+	hours    = ring.New(24)
+	byName   sync.Map
+	pool     = sync.Pool{New: func() any { return new([512]byte) }}
+	handles  []unique.Handle[string]
+	notes    []string
+	seen     []weak.Pointer[record]
+	open     []closer
+	ids      any = []any{int32(7), "seven", 7.5, [2]int{7, 7}}
+	forever      = make(chan int)
+	accounts [2]account
+	iterator []func() (int, bool)
+)
+
+func newRecord(i int) *record {
+	return &record{name: fmt.Sprint("record ", i), body: [6]int64{int64(i)}}
+}
+
+func fill() {
+	for i := range 900 { // one tenant has most
+		tenant := fmt.Sprint("tenant", max(0, i-800)/10)
+		if tenants[tenant] == nil {
+			tenants[tenant] = map[string]*record{}
+		}
+		tenants[tenant][fmt.Sprint("key", i)] = newRecord(i)
+	}
+	for i := range 12 {
+		document := strings.Repeat(fmt.Sprint("line ", i, "; "), 2000)
+		titles = append(titles, document[:12])
+		heads = append(heads, make([]byte, 24<<10)[:64])
+	}
+	for i := range 400 {
+		queue = append(queue, newRecord(i))
+		emptied[i] = nil
+		heap.Push(&best, newRecord(i))
+		recent.PushBack(newRecord(i))
+		byName.Store(fmt.Sprint("name", i), newRecord(i))
+	}
+	queue = queue[300:320]
+	clear(emptied)
+	spare = make([]int64, 3, 3000)
+	for range 200 {
+		notes = append(notes, strings.Clone("the same note, of which each record has a copy of its own"))
+	}
+	for i := range 24 {
+		hours.Value = newRecord(i)
+		hours = hours.Next()
+		handles = append(handles, unique.Make(fmt.Sprint("unique ", i)))
+		seen = append(seen, weak.Make(newRecord(i)))
+		open = append(open, &file{strings.Fields("some parts of a file")})
+		kept := &record{name: "finalized"}
+		runtime.SetFinalizer(kept, func(*record) {})
+		cleaned := &record{name: "cleaned", next: kept}
+		runtime.AddCleanup(cleaned, func(n int) { forever <- n }, i)
+		best[i].next = cleaned
+	}
+	pool.Put(new([512]byte))
+}
+
+//go:noinline
+func labelled(tenant string, i int) {
+	labels := pprof.Labels("tenant", tenant, "task", fmt.Sprint("task", i%2))
+	pprof.Do(context.Background(), labels, func(context.Context) { receive(newRecord(i)) })
+}
+
+//go:noinline
+func receive(r *record) int { return <-forever + len(r.name) }
+
+//go:noinline
+func tick(r *record) {
+	for range time.NewTicker(time.Hour).C {
+		r.body[0]++
+	}
+}
+
+//go:noinline
+func locked(a *account) {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	<-forever
+}
+
+//go:noinline
+func twice(lock *sync.Mutex) {
+	lock.Lock()
+	lock.Lock()
+}
+
+func counted(most int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range most {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+func leak() {
+	for i := range 8 {
+		go labelled([]string{"red", "green"}[i%2], i)
+		go tick(newRecord(i))
+		never := make(chan *record)
+		go func() { never <- newRecord(i) }()
+		go twice(new(sync.Mutex))
+		time.NewTicker(time.Hour)
+		time.AfterFunc(time.Hour, func() { queue = append(queue, newRecord(i)) })
+		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), "id", newRecord(i)))
+		_ = cancel
+		go func() { <-ctx.Done() }()
+		below, _ := context.WithCancel(parent{ctx, make(chan struct{})})
+		_ = below
+		next, _ := iter.Pull(counted(100))
+		next()
+		iterator = append(iterator, next)
+	}
+	go locked(&accounts[0])
+	for range 3 {
+		go func() {
+			accounts[0].lock.Lock()
+			accounts[0].lock.Unlock()
+		}()
+		go func() {
+			accounts[1].wait.Add(1)
+			accounts[1].wait.Wait()
+		}()
+		go func() {
+			accounts[1].access.RLock()
+			accounts[1].access.Lock()
+		}()
+		ready := sync.NewCond(new(sync.Mutex))
+		go func() {
+			ready.L.Lock()
+			ready.Wait()
+		}()
+		go func() { select {} }()
+		go func() { var none chan int; <-none }()
+	}
+}
+
+func main() {
+	fill()
+	leak()
+	runtime.GC()
+	time.Sleep(200 * time.Millisecond)
+	runtime.GC()
+	fmt.Println("READY")
+	io.Copy(io.Discard, os.Stdin)
+	runtime.KeepAlive(ids)
+}
