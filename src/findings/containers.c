@@ -825,11 +825,16 @@ static void take_channel(const struct containers *containers, uint32_t top, stru
 }
 
 /* Returns whether a node is several words of a variable, as those of an array: not one of them is
- * the container, but the variable. */
+ * the container, but the variable. Those of one sync.Map, which has two before Go 1.24, are one
+ * container. */
 static bool is_words(const struct containers *containers, uint32_t node)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    return nodes[node].kind == MERGED_VARIABLE && nodes[node].count > 1;
+    if (nodes[node].kind != MERGED_VARIABLE || nodes[node].count <= 1)
+        return false;
+    const uint32_t child = nodes[node].child;
+    const bool is_alone = child != MERGED_NONE && nodes[child].sibling == MERGED_NONE;
+    return !is_alone || !is_trie(containers, child) || nodes[child].count > 1;
 }
 
 /* Sets the node of a container, and its bytes to all that this retains, unless much of that is

@@ -233,7 +233,9 @@ export class Heap {
     for (const node of [...packages, ...frames])
       for (const edge of this.edgesOf(node)) {
         const to = this.to[edge];
-        if (this.dominator[to] === node && this.kind[to] !== 'root' && this.label[edge] !== undefined) names.set(to, plain(this.label[edge]));
+        if (this.dominator[to] !== node || this.kind[to] === 'root' || this.label[edge] === undefined) continue;
+        if (/^(read|dirty)$/.test(this.label[edge]) && TRIE.test(this.name[to])) continue; // the variable is a sync.Map, before Go 1.24
+        names.set(to, plain(this.label[edge]));
       }
     return names;
   }
