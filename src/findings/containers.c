@@ -763,6 +763,17 @@ static struct candidate candidate_of(const struct containers *containers, uint32
                               containers_weight(containers, is_known ? in : node)};
 }
 
+/* Returns whether a class is multiplied more than another one above it; or as much, if that is the
+ * maps or slices that it is in: of 100 maps with 100 counters each, the counters are the entries.
+ */
+static bool has_larger_ratio(const struct containers *containers, const struct candidate *one,
+                             const struct candidate *above)
+{
+    const bool is_inside = above->node != MERGED_NONE && one->in == above->node;
+    return one->ratio > above->ratio ||
+           (is_inside && one->ratio == above->ratio && has_slots(containers, above->node));
+}
+
 /* Follows objects down the tree as long as one child has most, and then to the entries that the
  * last one spreads to. Of the classes of a recursive structure the numbers count, not the numbers
  * per object above. Returns MERGED_NONE if nothing is multiplied. *ret_last becomes the last object
@@ -782,7 +793,8 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
         const bool is_same = best.node != MERGED_NONE && found.in == best.in;
         if (is_same ? containers_count(containers, at) >=
                           CONTAINER_MANY * containers_count(containers, best.node)
-                    : found.ratio > best.ratio && found.container >= best.container / 100 * DEEPER)
+                    : has_larger_ratio(containers, &found, &best) &&
+                          found.container >= best.container / 100 * DEEPER)
             best = found;
     }
     const uint32_t last = *ret_last;

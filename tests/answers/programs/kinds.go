@@ -80,6 +80,7 @@ var (
 	seed, index          trie
 	old, recent          = list.New(), list.New()
 	oldFound, foundFirst = map[string]*list.Element{}, map[string]*list.Element{}
+	cells                = map[int]map[int]*user{}
 	drafts, published    = newShelves(), newShelves()
 	made                 int
 )
