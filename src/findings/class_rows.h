@@ -134,7 +134,7 @@ struct estimate_sums {
     uint32_t set, kind;
     uint32_t span; /* of the last object */
     uint64_t in_span, objects, bytes;
-    uint64_t spans, mixed;    /* that have some; that have others, too */
+    uint64_t spans, mixed;    /* that have some; more of whose objects are others */
     double squares, products; /* of in_span; of in_span and the span's objects */
 };
 

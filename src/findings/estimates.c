@@ -58,7 +58,7 @@ static void end_span(const struct estimates *estimates, struct estimate_sums *su
     if (sums->in_span == 0)
         return;
     sums->spans++;
-    sums->mixed += sums->in_span < estimates->objects_of[sums->span];
+    sums->mixed += sums->in_span < estimates->objects_of[sums->span] / 2;
     sums->objects += sums->in_span;
     sums->squares += in_span * in_span;
     sums->products += in_span * real(estimates->objects_of[sums->span]);
@@ -104,8 +104,8 @@ static double variance_of(const struct estimates *estimates, const struct estima
                  squares = sums->squares - 2 * part * sums->products +
                            part * part * estimates->squares_of[sums->kind],
                  seen = squares > 0 ? spans / (spans - 1) * squares / (read * read) : 0;
-    /* If hardly any span has the set, or something else, how much these differ is not seen. Another
-     * one, which the sample has just missed, may do so. */
+    /* If hardly any span has the set, or hardly any is mostly something else, how much these differ
+     * is not seen. Another one, which the sample has just missed, may do so. */
     const uint64_t others = kind->spans_read - sums->spans + sums->mixed;
     const double missed = others < ESTIMATE_LEAST_SPANS || sums->spans < ESTIMATE_LEAST_SPANS
                               ? 1 / (spans * spans)
