@@ -219,6 +219,7 @@ mkfifo pipe
 for changed in changed.dump changed; do # the dump; the executable, which keys and strings are in
 	cp 2.dump changed.dump
 	cp app changed
+	: >said # which has the answers of the round before until the shell opens it
 	go2heapsnapshot --mcp --exe changed changed.dump <pipe >said 2>err &
 	exec 3>pipe
 	printf '%s\n' "$begin" "$(call 1 summary)" >&3
