@@ -420,10 +420,9 @@ struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
     if (!pclntab->name_sizes)
         return pclntab_name_at(pclntab, offset);
     const size_t size = pclntab->name_sizes[index];
-    const uint64_t at = pclntab->names + offset;
-    /* It is in the table, unless another program writes to the file. */
-    const bool is_in = at <= pclntab->table.size && size <= pclntab->table.size - at;
-    return size > 0 && is_in ? bytes_part(pclntab->table, at, size) : bytes_none;
+    /* NULL: another program writes to the file. */
+    const uint8_t *text = pclntab_at(pclntab, pclntab->names + offset, size);
+    return size > 0 && text ? bytes_at(text, size) : bytes_none;
 }
 
 /* Searches by bisection; false behind the last function, or before the first. */
