@@ -151,6 +151,17 @@ static bool is_whole(const struct argument_source *source)
     return source->part == ARGUMENT_ADDRESS && source->offset == 0 && source->distance == 0;
 }
 
+/* Adds a fact about a value as one about added->source, if it is evidence and *left allows one
+ * more. Sets added->evidence. Returns false if memory runs out. */
+static bool add_evidence(struct arguments *arguments, uint32_t value, uint32_t fact,
+                         struct argument_fact *added, uint64_t *left)
+{
+    if (*left == 0 || !flow_evidence(arguments->flow, value, fact, &added->evidence))
+        return true;
+    --*left;
+    return vector_push(&arguments->facts, *added);
+}
+
 /* Adds the facts about a value as facts about a source in the arguments of the function that was
  * read last. *left: how many may still be added. Returns false if memory runs out. */
 static bool add_facts(struct arguments *arguments, struct argument_source source, uint32_t value,
@@ -175,12 +186,10 @@ static bool add_facts(struct arguments *arguments, struct argument_source source
         /* Skips the fact that a receiver is one. An argument may itself be the data word of an
          * interface, which has other types elsewhere, but the address of a field is none. */
         const bool is_field = source.part == ARGUMENT_ADDRESS && !is_argument;
-        if (*left == 0 || (known->kind == FLOW_IS_DATA && !is_field) ||
-            (is_argument && receiver == added.source.argument) ||
-            !flow_evidence(flow, value, fact, &added.evidence))
+        if ((known->kind == FLOW_IS_DATA && !is_field) ||
+            (is_argument && receiver == added.source.argument))
             continue;
-        --*left;
-        if (!vector_push(&arguments->facts, added))
+        if (!add_evidence(arguments, value, fact, &added, left))
             return false;
     }
     return true;
@@ -336,11 +345,8 @@ static bool add_facts_to(struct arguments *arguments, uint32_t to, uint32_t valu
     struct argument_fact added = {.source = {.argument = to, .part = ARGUMENT_ADDRESS}};
     for (uint32_t fact = flow->values.data[value].first_fact; to != NONE && fact != NONE;
          fact = flow->facts.data[fact].next) {
-        if (*left == 0 || flow->facts.data[fact].kind == FLOW_IS_DATA ||
-            !flow_evidence(flow, value, fact, &added.evidence))
-            continue;
-        --*left;
-        if (!vector_push(&arguments->facts, added))
+        if (flow->facts.data[fact].kind != FLOW_IS_DATA &&
+            !add_evidence(arguments, value, fact, &added, left))
             return false;
     }
     return true;
