@@ -2405,7 +2405,7 @@ static struct g2h_error *find_next_entry(const struct findings *findings, struct
     const uint32_t end = g2h_dominators_number(dominators, who->path_end);
     uint32_t ignored;
     who->entry.size = 0;
-    for (uint32_t i = end + 1; i < findings->merged.of_count && who->entry.size == 0; i++) {
+    for (uint32_t i = end + 1; i < findings->merged.of_count; i++) {
         uint32_t above = i;
         if (lines[i] != who->suspect.item || g2h_dominators_node(dominators, i) == UINT32_MAX)
             continue;
