@@ -93,6 +93,16 @@ static uint8_t *append(uint8_t *at, const char *hex)
     return at;
 }
 
+/* Prepares for reading functions for amd64, one of SIZE bytes after the other. */
+static void make_functions(struct program *program, const uint32_t *entries,
+                           const char *const *functions, unsigned count)
+{
+    memset(text_of(program), 0xcc, count * SIZE);
+    for (unsigned i = 0; i < count; i++)
+        append(text_of(program) + entries[i], functions[i]);
+    make_program(program, EM_X86_64, entries, count, count * SIZE);
+}
+
 /* Puts before some code: a new value of TYPE, in rax or x0, and the address DATA, in rcx or x1. */
 static void make_function(struct program *program, uint16_t machine, const char *hex)
 {
@@ -274,10 +284,7 @@ static void arguments(void **state)
     struct static_words words = {.words.count = 0};
     unsigned stored = 0;
     (void)state;
-    memset(text_of(&program), 0xcc, 5 * SIZE);
-    for (unsigned i = 0; i < 5; i++)
-        append(text_of(&program) + entries[i], functions[i]);
-    make_program(&program, EM_X86_64, entries, 5, 5 * SIZE);
+    make_functions(&program, entries, functions, 5);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[3] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
             program.flow.rules[3] = i;
@@ -305,10 +312,7 @@ static void returned(void **state)
     static struct program program;
     struct static_words words = {.words.count = 0};
     (void)state;
-    memset(text_of(&program), 0xcc, 3 * SIZE);
-    for (unsigned i = 0; i < 3; i++)
-        append(text_of(&program) + entries[i], functions[i]);
-    make_program(&program, EM_X86_64, entries, 3, 3 * SIZE);
+    make_functions(&program, entries, functions, 3);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
             program.flow.rules[2] = i;
@@ -335,10 +339,7 @@ static void arguments_on_the_stack(void **state)
     struct static_words words = {.words.count = 0};
     unsigned passed = 0;
     (void)state;
-    memset(text_of(&program), 0xcc, 3 * SIZE);
-    for (unsigned i = 0; i < 3; i++)
-        append(text_of(&program) + entries[i], functions[i]);
-    make_program(&program, EM_X86_64, entries, 3, 3 * SIZE);
+    make_functions(&program, entries, functions, 3);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_SELF && callees_rule(i)->says[0].argument == 1)
             program.flow.rules[2] = i;
@@ -380,10 +381,7 @@ static void homes_of_arguments(void **state)
         "c3"};
     static struct program program;
     (void)state;
-    memset(text_of(&program), 0xcc, 2 * SIZE);
-    for (unsigned i = 0; i < 2; i++)
-        append(text_of(&program) + entries[i], functions[i]);
-    make_program(&program, EM_X86_64, entries, 2, 2 * SIZE);
+    make_functions(&program, entries, functions, 2);
     assert_no_error(flow_read(&program.flow, 0, true));
     const uint32_t *homes = program.flow.homes.data, *slots = flow_frame_at(&program.flow, 0x19);
     assert_non_null(slots);
@@ -407,10 +405,7 @@ static unsigned evidence_about(const char *const *functions, unsigned count, enu
     static struct program program;
     struct static_words words = {.words.count = 0};
     unsigned found = 0;
-    memset(text_of(&program), 0xcc, count * SIZE);
-    for (unsigned i = 0; i < count; i++)
-        append(text_of(&program) + entries[i], functions[i]);
-    make_program(&program, EM_X86_64, entries, count, count * SIZE);
+    make_functions(&program, entries, functions, count);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[count - 1] == 0; i++)
         if (callees_rule(i)->says[0].fact == made)
             program.flow.rules[count - 1] = i;
