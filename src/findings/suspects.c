@@ -1534,8 +1534,9 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
         TRY(count_pointers(findings, suspect->item, example->node, &pointers));
     const struct merged_node *holder = findings_node(findings, suspect->holder);
     const struct merged_node *above = findings_node(findings, holder->parent);
-    *ret = (struct who_holders){.count =
-                                    is_above && example->above > 0 ? example->above : holder->count,
+    /* Above the objects of a sync.Map are its own entries, so it knows how many maps it is. */
+    const bool is_counted = is_above && example->above > 0 && !holder->is_trie;
+    *ret = (struct who_holders){.count = is_counted ? example->above : holder->count,
                                 .part = pointers == 1 ? part : NULL};
     if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
         ret->count = above->count; /* the headers of these maps are in frames */

@@ -38,6 +38,9 @@
 //	says ^  1 .* 40,000 map\[string\]interface \{\}, of which 20,000 in 4 × map\[int\]map\[string\]interface \{\}$
 //	says held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\S*, a map of 5,000 entries, one of 4$
 //	is r.suspects[0].in.objects === 20000
+//	case shards SHAPE=shards
+//	ways plain
+//	says ^  1 .* 20,000 main\.user(, in 4 × sync\.Map)?$
 package main
 
 import (
@@ -64,6 +67,12 @@ type node struct {
 
 type router struct{ root *node }
 
+type sharded struct {
+	lock   sync.Mutex
+	shards [4]sync.Map
+	log    []*user
+}
+
 type branch struct {
 	children [16]*branch
 	user     *user
@@ -81,6 +90,7 @@ var (
 	old, recent          = list.New(), list.New()
 	oldFound, foundFirst = map[string]*list.Element{}, map[string]*list.Element{}
 	cells                = map[int]map[int]*user{}
+	hub                  = &sharded{}
 	drafts, published    = newShelves(), newShelves()
 	made                 int
 )
@@ -160,6 +170,9 @@ func fill(shape string, many int) {
 			index.put(uint64(made) * 0x9E3779B97F4A7C15 >> 20)
 		case "decoded":
 			published.put(made)
+		case "shards":
+			hub.shards[made%4].Store(made, &user{id: made})
+			hub.log = append(hub.log, &user{id: made, name: fmt.Sprint("logged ", made)})
 		case "listed": // a key that is there already leaves the old element in the list
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
