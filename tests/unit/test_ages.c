@@ -79,7 +79,7 @@ static struct ages_found found_of(const struct aged *aged)
     return ret;
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
     static const struct {
         struct aged aged;
@@ -105,7 +105,6 @@ static void verdicts(void **state)
         {{0, 10, 2, 6, 10, 6, 0, 0, 0}, AGES_FEW_LOOKS},
         {{1, 99, 0, 0, 0, 1, 0, 0, 0}, AGES_ONE_LOOK},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct ages_found found = found_of(&cases[i].aged);
         if (found.verdict != cases[i].verdict)
@@ -114,12 +113,11 @@ static void verdicts(void **state)
 }
 
 /* A leak of 10 objects in each 2 s. */
-static void numbers(void **state)
+TEST(numbers)
 {
     const struct aged aged = {3, 10, 2, 11, 10, LOOKS, 0, 0, 0};
     const struct ages_found found = found_of(&aged);
     uint64_t sum = 0;
-    (void)state;
     assert_int_equal(found.count, 113);
     assert_int_equal(found.before, 10);
     assert_int_equal(found.born, 100);
@@ -132,12 +130,4 @@ static void numbers(void **state)
     assert_in_range(sum, 100 - AGES_BINS / 2, 100 + AGES_BINS / 2); /* each is rounded */
 }
 
-static const struct CMUnitTest ages[] = {
-    cmocka_unit_test(verdicts),
-    cmocka_unit_test(numbers),
-};
-
-int main(void)
-{
-    return UNIT_RUN(ages);
-}
+UNIT_MAIN(NULL, NULL)

@@ -415,12 +415,11 @@ static void assert_of_large(const struct memory *memory)
     assert_false(is_there(memory, shared->of_large + from + page));
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
     const pid_t pid = start_child();
     struct process process;
     struct attach_account account;
-    (void)state;
     assert_attaches(pid, &process, &account);
     assert_goes_on();
     assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
@@ -453,7 +452,7 @@ static void let_it_grow(void *context, const char *phase, uint64_t done, uint64_
 }
 
 /* The copy also has memory that the process has mapped after the copy got its memory. */
-static void test_growth(void **state)
+TEST(test_growth)
 {
     const pid_t pid = start_child();
     struct process process;
@@ -461,7 +460,6 @@ static void test_growth(void **state)
     bool has_asked = false;
     const struct g2h_progress progress = {let_it_grow, &has_asked};
     uint8_t byte;
-    (void)state;
     assert_no_error(attach_copy((uint64_t)pid, &(struct attach_options){.progress = &progress},
                                 &process, &account));
     /* Without MADV_POPULATE_WRITE there is no phase in which to ask. */
@@ -497,11 +495,10 @@ static void attach_with_limit(pid_t pid, int resource)
 
 /* No object has a part that is missing: where the system counts memory that is only reserved, the
  * copy reserves less of it, or is refused if the addresses themselves are too many. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
     static const int resources[] = {RLIMIT_AS, RLIMIT_DATA};
     int status;
-    (void)state;
     if (UNIT_SANITIZED)
         skip(); /* sanitizers need many addresses themselves */
     const pid_t pid = start_child();
@@ -558,11 +555,10 @@ static void assert_copies_all(pid_t pid)
 }
 
 /* Where process_vm_readv() is forbidden or does not exist, the same memory is copied by a file. */
-static void test_forbidden(void **state)
+TEST(test_forbidden)
 {
     static const int errors[] = {EPERM, ENOSYS, EACCES};
     const pid_t pid = start_child();
-    (void)state;
     for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
         const pid_t other = fork_child();
         if (other == 0) {
@@ -632,10 +628,9 @@ static bool has_zeros(void)
 
 /* Finds the pages of a stopped process by the scan, if the system has it (Linux 6.7), and without,
  * by the pagemap. */
-static void test_ways_to_find(void **state)
+TEST(test_ways_to_find)
 {
     const pid_t pid = start_child(), other = fork_child();
-    (void)state;
     if (other == 0) {
         struct attach_pages by_scan = {0}, by_pagemap = {0};
         kill(pid, SIGSTOP);
@@ -739,11 +734,10 @@ static void assert_urgent(pid_t pid, pid_t kill)
 }
 
 /* What stops and copies a process is under SCHED_RR until the process goes on, and no longer. */
-static void test_urgent(void **state)
+TEST(test_urgent)
 {
     const struct sched_param lowest = {.sched_priority = 1}, none = {0};
     const pid_t pid = start_child();
-    (void)state;
     if (sched_setscheduler(0, SCHED_RR, &lowest) != 0)
         skip(); /* who runs the test may not */
     assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
@@ -753,10 +747,9 @@ static void test_urgent(void **state)
 }
 
 /* Without that right it works as well. */
-static void test_not_urgent(void **state)
+TEST(test_not_urgent)
 {
     const pid_t pid = start_child(), other = fork_child();
-    (void)state;
     if (other == 0) {
         forbid(SYS_sched_setscheduler, EPERM);
         struct process process;
@@ -771,13 +764,12 @@ static void test_not_urgent(void **state)
 }
 
 /* The copy has the process's executable, machine and entry. */
-static void test_identity(void **state)
+TEST(test_identity)
 {
     const pid_t pid = start_child();
     struct process process;
     struct attach_account account;
     char path[4096] = {0}, name[32];
-    (void)state;
     assert_attaches(pid, &process, &account);
     assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
     assert_string_equal(process.executable, path);
@@ -796,13 +788,12 @@ static void test_identity(void **state)
 }
 
 /* Each thread's stack pointer is near a frame of its own. */
-static void test_registers(void **state)
+TEST(test_registers)
 {
     const pid_t pid = start_child();
     struct process process;
     struct attach_account account;
     unsigned found = 0;
-    (void)state;
     assert_attaches(pid, &process, &account);
     assert_int_equal(process.threads.count, THREADS);
     assert_int_equal(account.threads, THREADS);
@@ -827,10 +818,9 @@ static void test_registers(void **state)
 
 /* ---- the process goes on ---- */
 
-static void test_again_and_again(void **state)
+TEST(test_again_and_again)
 {
     const pid_t pid = start_child();
-    (void)state;
     for (unsigned i = 0; i < 20; i += unit_step()) {
         attach_once(pid);
         assert_goes_on();
@@ -838,12 +828,11 @@ static void test_again_and_again(void **state)
 }
 
 /* A sender queues signals while the child is attached to again and again; none of them is lost. */
-static void test_signals(void **state)
+TEST(test_signals)
 {
     enum { SIGNALS = 3000 };
     const pid_t pid = start_child(), sender = fork_child();
     int status;
-    (void)state;
     if (sender == 0) {
         for (unsigned i = 0; i < SIGNALS; i++) {
             while (sigqueue(pid, SIGRTMIN, (union sigval){0}) != 0)
@@ -870,14 +859,13 @@ static void signal_it(void *context, const char *phase, uint64_t done, uint64_t 
         kill(what[0], what[1]);
 }
 
-static void test_signal_while_stopped(void **state)
+TEST(test_signal_while_stopped)
 {
     const pid_t pid = start_child();
     struct process process;
     struct attach_account account;
     int what[] = {pid, SIGRTMIN};
     const struct g2h_progress progress = {signal_it, what};
-    (void)state;
     assert_no_error(attach_copy((uint64_t)pid, &(struct attach_options){.progress = &progress},
                                 &process, &account));
     process_deinit(&process);
@@ -888,11 +876,10 @@ static void test_signal_while_stopped(void **state)
 }
 
 /* A process that was stopped before stays stopped until somebody sends it SIGCONT. */
-static void test_stopped_before(void **state)
+TEST(test_stopped_before)
 {
     const pid_t pid = start_child();
     int status;
-    (void)state;
     kill(pid, SIGSTOP);
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     assert_true(WIFSTOPPED(status));
@@ -928,10 +915,9 @@ static void run_churn(void)
 }
 
 /* Threads may begin and end while the process is being stopped. */
-static void test_churn(void **state)
+TEST(test_churn)
 {
     const pid_t pid = start(run_churn);
-    (void)state;
     wait_ready(1);
     for (unsigned i = 0; i < 30; i += unit_step())
         attach_once(pid);
@@ -957,13 +943,12 @@ static void run_vfork(void)
 }
 
 /* If a thread is in the kernel and does not come out, the process is read without its registers. */
-static void test_stuck(void **state)
+TEST(test_stuck)
 {
     const pid_t pid = start(run_vfork);
     const uint8_t request = 0;
     struct process process;
     struct attach_account account;
-    (void)state;
     wait_ready(1);
     assert_attaches(pid, &process, &account);
     assert_int_equal(account.stuck, 1);
@@ -998,14 +983,13 @@ static void kill_it(void *context, const char *phase, uint64_t done, uint64_t to
 
 /* The process is killed while it is copied. The copy uses one thread, because another one might be
  * done by then. */
-static void test_killed(void **state)
+TEST(test_killed)
 {
     pid_t pid = start(run_large);
     struct process process;
     struct attach_account account;
     const struct g2h_progress progress = {kill_it, &pid};
     cpu_set_t all, one;
-    (void)state;
     wait_ready(1);
     CPU_ZERO(&one);
     sched_getaffinity(0, sizeof(all), &all);
@@ -1043,13 +1027,12 @@ static void kill_prepared(void *context, const char *phase, uint64_t done, uint6
 }
 
 /* The process is killed while memory for its copy is got: that is said before more is got. */
-static void test_killed_prepared(void **state)
+TEST(test_killed_prepared)
 {
     struct ending ending = {.pid = start(run_large)};
     struct process process;
     struct attach_account account;
     const struct g2h_progress progress = {kill_prepared, &ending};
-    (void)state;
     wait_ready(1);
     struct g2h_error *error = attach_copy(
         (uint64_t)ending.pid, &(struct attach_options){.progress = &progress}, &process, &account);
@@ -1077,14 +1060,13 @@ static bool refuses_rest(void *context, uint64_t left)
 
 /* Memory is got in pieces, until the guard says that it is enough. It is not asked for each of many
  * small runs: an answer reads files of the control groups. */
-static void test_guard(void **state)
+TEST(test_guard)
 {
     enum { SIZE = 128 << 20, SMALL_RUNS = 1000 };
     struct attach_pages pages = {.resident = SIZE + SMALL_RUNS * page};
     struct attach_space space = {0};
     struct refusing refusing = {.least = UINT64_MAX};
     const struct attach_guard guard = {refuses_rest, &refusing};
-    (void)state;
     for (uint64_t i = 0; i < SMALL_RUNS; i++) {
         const struct attach_run small = {0x80000000 + 2 * i * page, page, ATTACH_WRITTEN};
         assert_true(vector_push(&pages.runs, small));
@@ -1101,11 +1083,10 @@ static void test_guard(void **state)
 
 /* ---- processes that cannot be read ---- */
 
-static void test_nobody(void **state)
+TEST(test_nobody)
 {
     int status;
     const pid_t pid = fork_child();
-    (void)state;
     if (pid == 0)
         _exit(0);
     assert_refused((uint64_t)getpid(), "is this very program");
@@ -1119,20 +1100,18 @@ static void test_nobody(void **state)
     assert_refused(((uint64_t)1 << 32) + (uint64_t)getpid(), "no such process");
 }
 
-static void test_thread(void **state)
+TEST(test_thread)
 {
     const pid_t pid = start_child();
     char words[64];
-    (void)state;
     snprintf(words, sizeof(words), "is a thread of process %d", pid);
     assert_refused((uint64_t)shared->ids[1], words);
 }
 
-static void test_traced(void **state)
+TEST(test_traced)
 {
     const pid_t pid = start_child(), tracer = fork_child();
     char words[64];
-    (void)state;
     if (tracer == 0) {
         shared->failed_reads = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0 ? 1 : 2;
         for (;;)
@@ -1149,11 +1128,10 @@ static void test_traced(void **state)
 
 /* A process is alive as long as a thread of it is: not one that is left out, and not what is to be
  * waited for. */
-static void test_alive(void **state)
+TEST(test_alive)
 {
     const pid_t pid = start_child(), alone = fork_child();
     siginfo_t info;
-    (void)state;
     if (alone == 0)
         for (;;)
             pause();
@@ -1185,9 +1163,8 @@ static void assert_refused_as_nobody(pid_t pid, const char *words)
     assert_int_equal(status, 0);
 }
 
-static void test_other_user(void **state)
+TEST(test_other_user)
 {
-    (void)state;
     if (getuid() != 0)
         skip();
     const pid_t pid = start_child();
@@ -1204,9 +1181,8 @@ static void run_protected(void)
     run_child();
 }
 
-static void test_protected(void **state)
+TEST(test_protected)
 {
-    (void)state;
     if (getuid() != 0)
         skip();
     const pid_t pid = start(run_protected);
@@ -1247,12 +1223,11 @@ static void run_32(void)
     _exit(96);
 }
 
-static void test_32_bits(void **state)
+TEST(test_32_bits)
 {
     const pid_t pid = start(run_32);
     char exe[64], target[4096] = {0};
     int status;
-    (void)state;
     snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
     for (unsigned i = 0; i < PATIENCE && !strstr(target, "go2heapsnapshot-unit"); i++) {
         if (waitpid(pid, &status, WNOHANG) == pid)
@@ -1266,7 +1241,7 @@ static void test_32_bits(void **state)
 
 /* ---- messages, and memory for the copy ---- */
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const struct {
         struct attach_facts facts;
@@ -1318,7 +1293,6 @@ static void test_refusals(void **state)
         {{.is_there = true, .is_hidden = true, .error = ENOENT}, "runs as another user: run"},
         {{.is_there = true, .error = ENOMEM}, "not enough memory"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct attach_facts facts = rows[i].facts;
         facts.pid = 7;
@@ -1335,11 +1309,10 @@ static void test_refusals(void **state)
     assert_null(attach_refusal(&good));
 }
 
-static void test_room(void **state)
+TEST(test_room)
 {
     const struct attach_after dump_alone = {.spools = true};
     struct attach_available available;
-    (void)state;
     attach_available_find(&available);
     assert_in_range(available.left, 1, 1ull << 50);
     assert_no_error(
@@ -1355,11 +1328,10 @@ static void test_room(void **state)
 }
 
 /* What a conversion takes counts, if it is more than the copy, and a dump that is not on a disk. */
-static void test_room_of_conversion(void **state)
+TEST(test_room_of_conversion)
 {
     const struct attach_available available = {1200000000, "/x/memory.max"};
     const struct attach_after dump_alone = {.spools = true}, report = {200, true};
-    (void)state;
     assert_int_equal(attach_available_wanted(800, 0, false), 900);
     assert_int_equal(attach_available_wanted(800000000, 100, false), 900000000);
     assert_int_equal(attach_available_wanted(800000000, 200, false), 1600000000 + (16 << 20));
@@ -1383,11 +1355,10 @@ static void expect_shortage(const struct needs *needs, const char *takes, const 
 }
 
 /* What a conversion takes is said in figures if it is not there. */
-static void test_needs(void **state)
+TEST(test_needs)
 {
     const uint64_t much = 1ull << 50;
     const struct needs nothing = {.name = "a.dump"}, little = {"a.dump", 7, 7, 7, 7, "/tmp", "x"};
-    (void)state;
     assert_no_error(needs_check(&nothing));
     assert_no_error(needs_check(&little));
     expect_shortage(&(struct needs){"a.dump", 59100000, much, 0, 0, NULL, "go elsewhere"},
@@ -1408,7 +1379,7 @@ static void test_needs(void **state)
 }
 
 /* Why there are no addresses is said by the limit that there is. */
-static void test_limit_of_addresses(void **state)
+TEST(test_limit_of_addresses)
 {
     static const struct {
         rlim_t addresses, data;
@@ -1419,7 +1390,6 @@ static void test_limit_of_addresses(void **state)
         {RLIM_INFINITY, RLIM_INFINITY, NULL},
     };
     struct rlimit addresses, data;
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_AS, &addresses), 0);
     assert_int_equal(getrlimit(RLIMIT_DATA, &data), 0);
     if (addresses.rlim_max != RLIM_INFINITY || data.rlim_max != RLIM_INFINITY)
@@ -1464,7 +1434,7 @@ static void assert_room(const char *top, const char *mounts, const char *groups,
 }
 
 /* Of a control group and those above it, the one that leaves the least memory counts. */
-static void test_groups(void **state)
+TEST(test_groups)
 {
     static const char *const files[][2] = {
         {"a", NULL},
@@ -1483,7 +1453,6 @@ static void test_groups(void **state)
     static const char other[] = "30 24 0:26 / /sys/fs/x rw - cgroup cgroup rw,memory_too\n"
                                 "31 24 0:26 /x %s rw - cgroup cgroup rw,cpu,memory\n";
     char top[] = "/tmp/go2heapsnapshot-unit.XXXXXX", command[64];
-    (void)state;
     assert_non_null(mkdtemp(top));
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         make_file_of(top, files[i][0], files[i][1]);
@@ -1500,7 +1469,7 @@ static void test_groups(void **state)
 
 /* Of another process's groups those count that can be seen, and none that only may be above them.
  */
-static void test_groups_of_others(void **state)
+TEST(test_groups_of_others)
 {
     static const struct {
         const char *root, *groups, *own;
@@ -1524,7 +1493,6 @@ static void test_groups_of_others(void **state)
         {"a/memory.current", "400000\n"},
     };
     char top[] = "/tmp/go2heapsnapshot-unit.XXXXXX", command[64], mounts[128];
-    (void)state;
     assert_non_null(mkdtemp(top));
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         make_file_of(top, files[i][0], files[i][1]);
@@ -1542,7 +1510,7 @@ static void test_groups_of_others(void **state)
 
 /* ---- the parts of attach ---- */
 
-static void test_mappings(void **state)
+TEST(test_mappings)
 {
     static const char maps[] =
         "00400000-00401000 r-xp 00000000 fe:00 17                         /bin/x\n"
@@ -1571,7 +1539,6 @@ static void test_mappings(void **state)
         {0x7ffff0003000, 0x2000, false},
     };
     struct attach_mappings mappings = {0};
-    (void)state;
     assert_true(attach_mappings_parse(maps, &mappings));
     assert_int_equal(mappings.count, sizeof(wanted) / sizeof(*wanted));
     for (size_t i = 0; i < mappings.count; i++) {
@@ -1584,7 +1551,7 @@ static void test_mappings(void **state)
 
 /* What a fork would lack: memory of MADV_DONTFORK (dc) forbids it, that of MADV_WIPEONFORK (wf) is
  * taken from the process. */
-static void test_fork_mappings(void **state)
+TEST(test_fork_mappings)
 {
     static const char smaps[] =
         "00400000-00401000 r-xp 00000000 fe:00 17    /bin/x dc wf\n"
@@ -1601,7 +1568,6 @@ static void test_fork_mappings(void **state)
         "7f0000000000-7f0000001000 rw-s 00000000 00:01 99    /dev/infiniband\n"
         "VmFlags: rd wr sh mr mw me ms dc io sd\n";
     struct attach_fork fork = {0}, refused = {0};
-    (void)state;
     assert_true(attach_fork_check_mappings(&fork, smaps));
     assert_int_equal(fork.wiped.list.count, 1);
     assert_int_equal(fork.wiped.list.data[0].begin, 0xc000000000);
@@ -1615,11 +1581,10 @@ static void test_fork_mappings(void **state)
 
 /* The time is linear in the mappings: with a search to the end of smaps at each of them this would
  * take hours. */
-static void test_fork_many_mappings(void **state)
+TEST(test_fork_many_mappings)
 {
     struct text smaps = {0};
     struct attach_fork fork = {0};
-    (void)state;
     for (uint64_t i = 1; i <= 200000; i++)
         text_printf(&smaps,
                     "%" PRIx64 "-%" PRIx64 " rw-p 00000000 00:00 0 \nRss: 4 kB\n"
@@ -1632,7 +1597,7 @@ static void test_fork_many_mappings(void **state)
 }
 
 /* Pages of another process take the place of zeros, and only as far as both have them. */
-static void test_given_pages(void **state)
+TEST(test_given_pages)
 {
     struct attach_run runs[] = {{0x10000, 0x4000, ATTACH_WRITTEN},
                                 {0x14000, 0x8000, ATTACH_ZERO},
@@ -1651,7 +1616,6 @@ static void test_given_pages(void **state)
         {0x40000, 0x1000, ATTACH_WRITTEN}};
     const struct attach_pages given = {.runs = {given_runs, 5, 5}};
     struct attach_pages pages = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
         assert_true(vector_push(&pages.runs, runs[i]));
     assert_true(attach_pages_give(&pages, &given));
@@ -1664,13 +1628,12 @@ static void test_given_pages(void **state)
     attach_pages_deinit(&pages);
 }
 
-static void test_procfs(void **state)
+TEST(test_procfs)
 {
     static const char status[] = "Name:\tx\nPid:\t 12\nBig: 18446744073709551616\nLast:";
     struct text file = {0};
     uint64_t number;
     const char *at = "18446744073709551615 0ff";
-    (void)state;
     text_append(&file, status, sizeof(status));
     assert_int_equal(procfs_number(&file, "Pid:"), 12);
     assert_int_equal(procfs_number(&file, "Name:"), UINT64_MAX);
@@ -1686,7 +1649,7 @@ static void test_procfs(void **state)
 }
 
 /* A run may grow into the gaps that the space has around it, but not beyond. */
-static void test_space(void **state)
+TEST(test_space)
 {
     struct attach_run runs[] = {{0x10000, 0x2000, ATTACH_WRITTEN},
                                 {0x12000, 0x1000, ATTACH_ZERO},
@@ -1694,7 +1657,6 @@ static void test_space(void **state)
                                 {0x7f0000000000, 0x4000, ATTACH_WRITTEN}};
     struct attach_pages pages = {.runs = {runs, 4, 4}};
     struct attach_space space = {0};
-    (void)state;
     assert_true(attach_space_make(&pages, 0x8000, &space));
     assert_true(attach_space_holds(&space, &pages));
     assert_true(attach_space_fill(&space, &pages, NULL, NULL));
@@ -1709,7 +1671,7 @@ static void test_space(void **state)
 }
 
 /* Without a pagemap all pages are read, and pages of zeros take no memory in the copy. */
-static void test_guess(void **state)
+TEST(test_guess)
 {
     enum { PAGES = 64 };
     const uint64_t address = (uint64_t)(uintptr_t)map_private(PAGES, -1);
@@ -1721,7 +1683,6 @@ static void test_guess(void **state)
     struct memory memory = {0};
     struct attach_copied copied;
     unsigned char resident[PAGES];
-    (void)state;
     fill(data + 8 * page, 0, page);
     data[9 * page - 1] = data[20 * page] = data[31 * page - 1] = 1;
     munmap(data + 40 * page, 2 * page);
@@ -1749,8 +1710,6 @@ static void test_guess(void **state)
 }
 
 /* A test with the above set_up() and tear_down(). */
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 /* ---- seccomp filters ---- */
 
 #define ALLOWED (uint32_t) SECCOMP_RET_ALLOW
@@ -1763,7 +1722,7 @@ static uint32_t run_filter(const struct filters_instruction *program, size_t cou
 
 /* Instructions compute what the kernel has them compute, and a program that the kernel would not
  * take kills, in doubt. */
-static void test_filters(void **state)
+TEST(test_filters)
 {
     const struct filters_instruction arguments[] = {
         {BPF_LD | BPF_W | BPF_ABS, 0, 0, 16}, /* the first one: 0x600 */
@@ -1788,7 +1747,6 @@ static void test_filters(void **state)
     const struct filters_instruction cell[] = {{BPF_STX, 0, 0, 16},
                                                {BPF_RET | BPF_K, 0, 0, ALLOWED}};
     const struct filters_instruction no_end[] = {{BPF_LD | BPF_IMM, 0, 0, 1}};
-    (void)state;
     assert_int_equal(run_filter(arguments, 12), (uint32_t)-42);
     assert_int_equal(run_filter(by_zero, 2), 0);
     assert_int_equal(run_filter(far_off, 2), 0);
@@ -1798,9 +1756,8 @@ static void test_filters(void **state)
 }
 
 /* A thread that has ended without a stop tells how the process ended. */
-static void test_end_without_stop(void **state)
+TEST(test_end_without_stop)
 {
-    (void)state;
     struct death_watch watch = {.pid = 7, .thread = 8, .is_alone = true};
     death_note(&watch, 8, 3 << 8);
     assert_int_equal(watch.thread, 0);
@@ -1808,51 +1765,4 @@ static void test_end_without_stop(void **state)
     assert_int_equal(watch.status, 3 << 8);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(test_memory),
-        TEST(test_filters),
-        TEST(test_growth),
-        TEST(test_limits),
-        TEST(test_identity),
-        TEST(test_registers),
-        TEST(test_again_and_again),
-        TEST(test_signals),
-        TEST(test_signal_while_stopped),
-        TEST(test_stopped_before),
-        TEST(test_churn),
-        TEST(test_stuck),
-        TEST(test_killed),
-        TEST(test_killed_prepared),
-        TEST(test_guard),
-        TEST(test_nobody),
-        TEST(test_thread),
-        TEST(test_traced),
-        TEST(test_alive),
-        TEST(test_other_user),
-        TEST(test_protected),
-        TEST(test_32_bits),
-        TEST(test_refusals),
-        TEST(test_room),
-        TEST(test_room_of_conversion),
-        TEST(test_needs),
-        TEST(test_limit_of_addresses),
-
-        TEST(test_groups),
-        TEST(test_groups_of_others),
-        TEST(test_mappings),
-        TEST(test_fork_mappings),
-        TEST(test_fork_many_mappings),
-        TEST(test_given_pages),
-        TEST(test_procfs),
-        TEST(test_space),
-        TEST(test_guess),
-        TEST(test_forbidden),
-        TEST(test_ways_to_find),
-        TEST(test_urgent),
-        TEST(test_not_urgent),
-        TEST(test_end_without_stop),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(set_up, tear_down)

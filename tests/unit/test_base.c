@@ -30,13 +30,12 @@ static uint64_t resident(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Memory that was touched is there, and blocks come from it. The tests after this one have a
- * malloc() that memory_prepare() has changed. */
-static void touched_memory_is_there(void **state)
+/* Memory that was touched is there, and blocks come from it. This is the first test, while there is
+ * no free memory yet; those after it have a malloc() that memory_prepare() has changed. */
+TEST(touched_memory_is_there)
 {
     enum { SIZE = 40 << 20, BLOCK = 30 << 20, FEW = 5 << 20 };
     const uint64_t begin = resident();
-    (void)state;
 #ifdef __GLIBC__
     const bool has_own_malloc = false;
 #else
@@ -66,9 +65,8 @@ static void expect_range(const struct ranges *ranges, uint64_t from, uint64_t en
     assert_int_equal(range.end, last);
 }
 
-static void ranges_are_found(void **state)
+TEST(ranges_are_found)
 {
-    (void)state;
     const struct range unsorted[] = {{60, 90}, {10, 20}, {20, 30}, {70, 80}, {50, 50}, {15, 25}};
     struct ranges ranges = {0};
     expect_range(&ranges, 5, 9, 9, 9);
@@ -108,9 +106,8 @@ static size_t encode(uint8_t *at, uint64_t value)
 
 /* Reads values at both ends of each length of 1 to 10 bytes, and each of them cut at each byte; the
  * reader touches nothing behind a value. */
-static void uvarint_lengths(void **state)
+TEST(uvarint_lengths)
 {
-    (void)state;
     for (unsigned bytes = 1; bytes <= 10; bytes++) {
         const uint64_t smallest = bytes == 1 ? 0 : (uint64_t)1 << 7 * (bytes - 1);
         const uint64_t largest = bytes == 10 ? UINT64_MAX : ((uint64_t)1 << 7 * bytes) - 1;
@@ -141,9 +138,8 @@ static void uvarint_lengths(void **state)
     }
 }
 
-static void uvarint_overflow(void **state)
+TEST(uvarint_overflow)
 {
-    (void)state;
     uint8_t data[16];
     uint64_t value = 77;
     memset(data, 0xff, sizeof(data));
@@ -162,9 +158,8 @@ static void uvarint_overflow(void **state)
 }
 
 /* Reads random numbers one behind the other, whatever bytes are read along with them. */
-static void uvarint_streams(void **state)
+TEST(uvarint_streams)
 {
-    (void)state;
     enum { COUNT = 20000 };
     uint64_t random = 31, *values = malloc(COUNT * sizeof(*values)), value;
     uint8_t *data = malloc(10 * COUNT);
@@ -191,9 +186,8 @@ static void uvarint_streams(void **state)
 
 /* Encodings that are longer than necessary: no dump has them, but encoding/binary reads them as
  * well. */
-static void uvarint_padded(void **state)
+TEST(uvarint_padded)
 {
-    (void)state;
     const uint8_t data[] = {0x85, 0x80, 0x80, 0x00, 0x01};
     struct cursor cursor = {data, data + sizeof(data)};
     uint64_t value;
@@ -202,9 +196,8 @@ static void uvarint_padded(void **state)
     assert_ptr_equal(cursor.at, data + 4);
 }
 
-static void cursor_skips(void **state)
+TEST(cursor_skips)
 {
-    (void)state;
     const uint8_t data[4] = {0};
     struct cursor cursor = {data, data + 4};
     assert_false(cursor_skip(&cursor, 5));
@@ -217,9 +210,8 @@ static void cursor_skips(void **state)
 
 /* ---- map ---- */
 
-static void map_puts_and_gets(void **state)
+TEST(map_puts_and_gets)
 {
-    (void)state;
     enum { COUNT = 100000 };
     struct map map = {0};
     uint32_t value;
@@ -242,9 +234,8 @@ static void map_puts_and_gets(void **state)
     assert_int_equal(map_get(&map, 4096), MAP_NONE);
 }
 
-static void map_takes_all_keys(void **state)
+TEST(map_takes_all_keys)
 {
-    (void)state;
     const uint64_t keys[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT32_MAX, (uint64_t)1 << 63};
     struct map map = {0};
     uint32_t value;
@@ -275,10 +266,9 @@ static uint64_t any_number(uint64_t *random)
            (number % 5 == 0 ? number >> 5 & 0xffff : number >> 5 & 0xfff8);
 }
 
-static void number_sets_place_their_members(void **state)
+TEST(number_sets_place_their_members)
 {
     enum { COUNT = 40000 };
-    (void)state;
     struct number_set set = {0};
     uint64_t random = 12, *numbers = malloc(COUNT * sizeof(*numbers)),
              *members = malloc(COUNT * sizeof(*members));
@@ -360,9 +350,8 @@ static double looks_per_key(int pattern)
 }
 
 /* The seeds are fixed, so that the result does not depend on luck. */
-static void hashes_spread(void **state)
+TEST(hashes_spread)
 {
-    (void)state;
     const uint64_t seeds[3] = {map_seed[0], map_seed[1], map_seed[2]};
     uint64_t random = 11;
     for (int round = 0; round < 50; round++) {
@@ -375,9 +364,8 @@ static void hashes_spread(void **state)
 }
 
 /* Another seed gives other hashes, so that nobody can know which keys collide. */
-static void hashes_have_a_seed(void **state)
+TEST(hashes_have_a_seed)
 {
-    (void)state;
     const uint64_t seeds[3] = {map_seed[0], map_seed[1], map_seed[2]};
     const uint64_t one = map_hash(42), pair = map_hash_pair(42, 43),
                    text = map_hash_text("text", 4);
@@ -392,9 +380,8 @@ static void hashes_have_a_seed(void **state)
 
 /* Texts of many sizes that differ in a few places have different hashes, because nothing compares
  * texts with the same hash. */
-static void texts_have_their_own_hashes(void **state)
+TEST(texts_have_their_own_hashes)
 {
-    (void)state;
     enum { TEXTS = 120000 };
     static const char *const forms[] = {"%d", "[%d]", "%d/%d", "key %d of a text that is longer"};
     uint64_t *hashes = malloc(TEXTS * sizeof(*hashes));
@@ -417,9 +404,8 @@ static void texts_have_their_own_hashes(void **state)
 
 /* ---- strings ---- */
 
-static void pool_numbers_by_first_use(void **state)
+TEST(pool_numbers_by_first_use)
 {
-    (void)state;
     enum { COUNT = 5000 };
     struct string_pool pool = {0};
     char text[32];
@@ -443,9 +429,8 @@ static void pool_numbers_by_first_use(void **state)
 
 /* Adds the empty text, texts with NUL inside, a text that begins another one, and one larger than
  * the pool's steps. */
-static void pool_takes_any_text(void **state)
+TEST(pool_takes_any_text)
 {
-    (void)state;
     struct string_pool pool = {0};
     uint32_t number;
     size_t size;
@@ -474,9 +459,8 @@ static void pool_takes_any_text(void **state)
 
 /* A text that is in the pool already stays readable while it is added again, although the pool
  * moves. */
-static void pool_takes_its_own_text(void **state)
+TEST(pool_takes_its_own_text)
 {
-    (void)state;
     struct string_pool pool = {0};
     uint32_t number;
     size_t size;
@@ -495,9 +479,8 @@ static void pool_takes_its_own_text(void **state)
     string_pool_deinit(&pool);
 }
 
-static void vector_grows(void **state)
+TEST(vector_grows)
 {
-    (void)state;
     VECTOR(uint64_t) vector = {0};
     for (uint64_t i = 0; i < 1000000; i++) { /* 8 MB, on huge pages in the end */
         assert_true(vector_push(&vector, i * i));
@@ -526,9 +509,8 @@ static void vector_grows(void **state)
 }
 
 /* Finds every place in a list of up to 9 entries, from every first entry. */
-static void bisection(void **state)
+TEST(bisection)
 {
-    (void)state;
     for (uint32_t count = 0; count < 10; count++)
         for (uint32_t first = 0; first <= count; first++)
             for (uint32_t place = 0; place <= count; place++) {
@@ -542,7 +524,7 @@ static void bisection(void **state)
 }
 
 /* Lists in order one after the other are merged: equal entries stay in the order that they had. */
-static void lists_in_order_are_merged(void **state)
+TEST(lists_in_order_are_merged)
 {
     static const uint64_t lists[][3] = {/* first number, step, count */
                                         {5000, 1, 200}, {0, 1, 300},    {100, 7, 500},
@@ -551,7 +533,6 @@ static void lists_in_order_are_merged(void **state)
         uint64_t number, place;
     };
     VECTOR(struct pair) pairs = {0};
-    (void)state;
     for (size_t most = 1; most <= COUNT_OF(lists); most++) {
         pairs.count = 0;
         for (size_t i = 0; i < most; i++)
@@ -572,9 +553,8 @@ static void lists_in_order_are_merged(void **state)
     free(pairs.data);
 }
 
-static void vectors_are_sorted(void **state)
+TEST(vectors_are_sorted)
 {
-    (void)state;
     VECTOR(uint64_t) numbers = {0};
     vector_sort(&numbers, compare_numbers); /* an empty vector */
     for (uint64_t i = 0; i < 100; i++)
@@ -585,9 +565,8 @@ static void vectors_are_sorted(void **state)
     free(numbers.data);
 }
 
-static void bytes_are_compared(void **state)
+TEST(bytes_are_compared)
 {
-    (void)state;
     const struct g2h_bytes text = bytes_of("runtime.mheap"), nothing = {NULL, 0},
                            half = {text.data, 7};
     assert_true(bytes_are(text, "runtime.mheap"));
@@ -606,9 +585,8 @@ static void bytes_are_compared(void **state)
     assert_false(bytes_contain(nothing, "."));
 }
 
-static void texts_grow(void **state)
+TEST(texts_grow)
 {
-    (void)state;
     struct text text = {0};
     for (int i = 0; i < 1000; i++)
         text_append_number(&text, UINT64_MAX);
@@ -639,7 +617,7 @@ static void texts_grow(void **state)
 }
 
 /* Numbers are printed as Go's fmt.Println() prints them. */
-static void numbers_are_as_go_has_them(void **state)
+TEST(numbers_are_as_go_has_them)
 {
     static const struct {
         double value;
@@ -671,7 +649,6 @@ static void numbers_are_as_go_has_them(void **state)
         {-(double)INFINITY, "-Inf", "-Inf"},
     };
     struct text text = {0};
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof(numbers) / sizeof(*numbers); i++) {
         const bool is_narrow = i % 2 != 0;
         const double value = numbers[i / 2].value;
@@ -686,9 +663,8 @@ static void numbers_are_as_go_has_them(void **state)
     text_deinit(&text);
 }
 
-static void releases(void **state)
+TEST(releases)
 {
-    (void)state;
     assert_int_equal(go_release_parse("go1.26.1").minor, 26);
     assert_int_equal(go_release_parse("devel go1.27-2f3a X:noswissmap,greenteagc").minor, 27);
     assert_int_equal(go_release_parse("").minor, 0);
@@ -715,9 +691,8 @@ static struct g2h_error *leave_early(struct g2h_error *error, char **ret)
     return NULL;
 }
 
-static void scopes_end(void **state)
+TEST(scopes_end)
 {
-    (void)state;
     char *text = NULL;
     assert_ptr_equal(leave_early(&error_no_memory, &text), &error_no_memory);
     assert_null(text);
@@ -728,9 +703,8 @@ static void scopes_end(void **state)
     free(text);
 }
 
-static void large_arrays(void **state)
+TEST(large_arrays)
 {
-    (void)state;
     const size_t counts[] = {0, 1, 4096, (size_t)9 << 20};
     for (size_t i = 0; i < 4; i++) {
         uint8_t *data = large_alloc(counts[i], 1);
@@ -746,9 +720,8 @@ static void large_arrays(void **state)
 
 /* Blocks up to, at and beyond the size that is on huge pages, and one that is no multiple of their
  * size. */
-static void blocks_of_any_size(void **state)
+TEST(blocks_of_any_size)
 {
-    (void)state;
     const size_t counts[] = {0, 1, 4096, (4 << 20) - 1, 4 << 20, (9 << 20) + 5};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         uint8_t *zeroed = zeroed_alloc(counts[i], 1), *block = block_alloc(counts[i], 1);
@@ -767,9 +740,8 @@ static void blocks_of_any_size(void **state)
 
 /* ---- errors ---- */
 
-static void errors_have_messages(void **state)
+TEST(errors_have_messages)
 {
-    (void)state;
     struct g2h_error *error = error_create(G2H_ERROR_DAMAGED, "%s: byte %d", "a.dump", 17);
     assert_int_equal(error->code, G2H_ERROR_DAMAGED);
     assert_string_equal(error->message, "a.dump: byte 17");
@@ -785,7 +757,7 @@ static void errors_have_messages(void **state)
 
 /* ---- text for people ---- */
 
-static void what_is_printable(void **state)
+TEST(what_is_printable)
 {
     static const struct {
         const char *text, *shown;
@@ -807,7 +779,6 @@ static void what_is_printable(void **state)
         {"\xe6\x97", "??"}, /* cut */
         {"\xe6\x97x", "??x"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const size_t size = strlen(cases[i].text), expected = strlen(cases[i].shown);
         char *text = malloc(size + 1); /* no byte more, so that the sanitizers see a read beyond */
@@ -825,11 +796,10 @@ static void what_is_printable(void **state)
 }
 
 /* Counts the bits of every part of three words, one by one. */
-static void bits_are_counted(void **state)
+TEST(bits_are_counted)
 {
     enum { NUMBERS = 3 * 64 };
     uint64_t bits[NUMBERS / 64] = {0}, random = 88172645463325252;
-    (void)state;
     for (unsigned i = 0; i < NUMBERS; i++)
         if (i / 64 == 1 || unit_random(&random) % 3 == 0)
             bits_add(bits, i);
@@ -842,39 +812,4 @@ static void bits_are_counted(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest base[] = {
-        cmocka_unit_test(touched_memory_is_there), /* while there is no free memory yet */
-        cmocka_unit_test(uvarint_lengths),
-        cmocka_unit_test(ranges_are_found),
-        cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),
-        cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),
-        cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(number_sets_place_their_members),
-        cmocka_unit_test(map_takes_all_keys),
-        cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_have_a_seed),
-        cmocka_unit_test(texts_have_their_own_hashes),
-        cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text),
-        cmocka_unit_test(pool_takes_its_own_text),
-        cmocka_unit_test(vector_grows),
-        cmocka_unit_test(bisection),
-        cmocka_unit_test(bits_are_counted),
-        cmocka_unit_test(vectors_are_sorted),
-        cmocka_unit_test(lists_in_order_are_merged),
-        cmocka_unit_test(bytes_are_compared),
-        cmocka_unit_test(texts_grow),
-        cmocka_unit_test(numbers_are_as_go_has_them),
-        cmocka_unit_test(releases),
-        cmocka_unit_test(scopes_end),
-        cmocka_unit_test(large_arrays),
-        cmocka_unit_test(blocks_of_any_size),
-        cmocka_unit_test(errors_have_messages),
-        cmocka_unit_test(what_is_printable),
-    };
-    return UNIT_RUN(base);
-}
+UNIT_MAIN(NULL, NULL)

@@ -75,35 +75,31 @@ static void check(size_t synthetics, size_t objects, size_t count, uint64_t seed
     free(expected);
 }
 
-static void random_edges(void **state)
+TEST(random_edges)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++)
         check(seed % 23 + 1, seed * 7 % 31, seed * 13 % 211, seed * 0x9e3779b97f4a7c15);
     check(1000, 5000, 100000, 12345);
 }
 
-static void no_edges(void **state)
+TEST(no_edges)
 {
-    (void)state;
     check(1, 0, 0, 1);
     check(10, 10, 0, 1);
 }
 
-static void edges_of_one_sort(void **state)
+TEST(edges_of_one_sort)
 {
-    (void)state;
     check(1, 0, 500, 2); /* all edges are of one node */
     check(0, 100, 500, 3);
     check(100, 0, 500, 4);
 }
 
 /* Edges that are added later are the last ones of their source, however many they are. */
-static void inserted(void **state)
+TEST(inserted)
 {
     enum { NODES = 3, FIRST = 2, MANY = 5000 };
     static struct edge edges[MANY];
-    (void)state;
     for (uint32_t source = 0; source < NODES; source++) {
         struct g2h_graph graph = {0};
         for (uint32_t i = 0; i < NODES; i++)
@@ -133,13 +129,4 @@ static void inserted(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest children[] = {
-        cmocka_unit_test(random_edges),
-        cmocka_unit_test(no_edges),
-        cmocka_unit_test(edges_of_one_sort),
-        cmocka_unit_test(inserted),
-    };
-    return UNIT_RUN(children);
-}
+UNIT_MAIN(NULL, NULL)

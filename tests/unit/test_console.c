@@ -81,7 +81,7 @@ static const char *shown(struct json_value remote)
     return text.data;
 }
 
-static void expressions(void **state)
+TEST(expressions)
 {
     static const struct {
         const char *expression, *shown;
@@ -131,7 +131,6 @@ static void expressions(void **state)
         {"typeof x", ""},
     };
     struct text text = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const char *own = shown(evaluated(cases[i].expression, 0, &text));
         if (strcmp(own, cases[i].shown) != 0)
@@ -197,7 +196,7 @@ static void list_properties(const char *expression, struct text *ret)
     text_deinit(&text);
 }
 
-static void properties(void **state)
+TEST(properties)
 {
     static const struct {
         const char *expression, *lines;
@@ -210,7 +209,6 @@ static void properties(void **state)
         {"main.aCache.nested[\"outer\"][\"inner\"]", "0: main.item\n1: main.item\n"},
     };
     struct text lines = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         list_properties(cases[i].expression, &lines);
         if (strcmp(lines.data, cases[i].lines) != 0)
@@ -228,7 +226,7 @@ static void properties(void **state)
 
 /* ---- places ---- */
 
-static void places_of_others(void **state)
+TEST(places_of_others)
 {
     static const char *const bad[] = {"",
                                       "n",
@@ -242,7 +240,6 @@ static void places_of_others(void **state)
                                       "s:1:0:18446744073709551616:0:0:"};
     static struct remote_place place;
     bool is_old;
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         if (place_read(&session.taken, bad[i], &place, &is_old))
             fail_msg("%s is a place", bad[i]);
@@ -317,10 +314,9 @@ static void take_snapshot(uint32_t number, const char *class)
     text_deinit(&snapshot);
 }
 
-static void a_process_with_heaps(void **state)
+TEST(a_process_with_heaps)
 {
     int sockets[2], status;
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
     const pid_t pid = fork();
     if (pid == 0) {
@@ -354,14 +350,4 @@ static void a_process_with_heaps(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-int main(void)
-{
-    const struct CMUnitTest console[] = {
-        cmocka_unit_test(expressions),
-        cmocka_unit_test(properties),
-        cmocka_unit_test(places_of_others),
-        cmocka_unit_test(a_process_with_heaps),
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(console, set_up, tear_down);
-}
+UNIT_MAIN_ONCE(set_up, tear_down)

@@ -154,9 +154,8 @@ static void expect_unique_strings(const struct snapshot *snapshot)
     free(sorted);
 }
 
-static void every_layout(void **state)
+TEST(every_layout)
 {
-    (void)state;
     for (int format = 0; format < DUMP_FORMATS; format++)
         for (unsigned i = 0; i < 4; i++) {
             struct dump dump;
@@ -182,9 +181,8 @@ static void every_layout(void **state)
 }
 
 /* A heap has more objects than three blocks, so that several threads have work in each phase. */
-static void same_bytes_for_any_threads(void **state)
+TEST(same_bytes_for_any_threads)
 {
-    (void)state;
     struct dump dump;
     struct truth truth;
     struct snapshot snapshot;
@@ -219,9 +217,8 @@ static void same_bytes_for_any_threads(void **state)
 }
 
 /* Types and interfaces give names that different threads meet in different orders. */
-static void same_names_for_any_threads(void **state)
+TEST(same_names_for_any_threads)
 {
-    (void)state;
     struct dump dump;
     uint64_t random = 3;
     size_t size, other_size;
@@ -254,9 +251,8 @@ static void same_names_for_any_threads(void **state)
 
 /* Dumps without anything, without objects, and without edges between objects: there are more
  * threads than work. */
-static void small_dumps(void **state)
+TEST(small_dumps)
 {
-    (void)state;
     for (int i = 0; i < 3; i++)
         for (int round = 0; round < 30; round++) {
             struct dump dump;
@@ -275,9 +271,8 @@ static void small_dumps(void **state)
 }
 
 /* Cut anywhere, a dump gives an error or a snapshot that holds together. */
-static void cut_dumps(void **state)
+TEST(cut_dumps)
 {
-    (void)state;
     const enum dump_format formats[] = {DUMP_2013, DUMP_1_3, DUMP_1_4, DUMP_1_7};
     for (int i = 0; i < 4; i++) {
         struct dump dump;
@@ -303,9 +298,8 @@ static void cut_dumps(void **state)
 }
 
 /* Random bytes are changed: the program does not crash or hang, and its snapshot can be parsed. */
-static void damaged_dumps(void **state)
+TEST(damaged_dumps)
 {
-    (void)state;
     uint64_t random = 123456789;
     for (int i = 0; i < 600 / (int)unit_step(); i++) {
         struct dump dump;
@@ -346,9 +340,8 @@ static void damaged_dumps(void **state)
 
 /* Header: DevTools finds sections by text and needs exact counts; other tools need "key": without a
  * space. */
-static void header(void **state)
+TEST(header)
 {
-    (void)state;
     struct dump dump;
     size_t size;
     dump_start_modern(&dump, "go1.26.1-X:nogreenteagc\"}{[]");
@@ -372,16 +365,4 @@ static void header(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest convert[] = {
-        cmocka_unit_test(every_layout),
-        cmocka_unit_test(same_bytes_for_any_threads),
-        cmocka_unit_test(same_names_for_any_threads),
-        cmocka_unit_test(small_dumps),
-        cmocka_unit_test(cut_dumps),
-        cmocka_unit_test(damaged_dumps),
-        cmocka_unit_test(header),
-    };
-    return UNIT_RUN(convert);
-}
+UNIT_MAIN(NULL, NULL)

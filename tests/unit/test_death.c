@@ -269,9 +269,8 @@ static void expect_all(void)
 
 /* ---- tests ---- */
 
-static void all_is_copied(void **state)
+TEST(all_is_copied)
 {
-    (void)state;
     reserve();
     assert_int_equal(copy.finds, 1);
     assert_true(copy.sees_outside && copy.sees_heap);
@@ -285,9 +284,8 @@ static void all_is_copied(void **state)
     end();
 }
 
-static void most_useful_is_first(void **state)
+TEST(most_useful_is_first)
 {
-    (void)state;
     reserve();
     copy.reserve.most = copy.reserve.wanted + noscan / 2;
     take();
@@ -304,10 +302,9 @@ static void most_useful_is_first(void **state)
 }
 
 /* Without memory for it, all goes to a file, as much as may. */
-static void spilled(void **state)
+TEST(spilled)
 {
     struct stat file;
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         make_tight();
         reserve();
@@ -330,9 +327,8 @@ static void spilled(void **state)
 }
 
 /* Once the kernel may have taken pages, what was never written to is not known to be zeros. */
-static void late(void **state)
+TEST(late)
 {
-    (void)state;
     reserve();
     copy.order.expected = 1ull << 40;
     take();
@@ -343,11 +339,10 @@ static void late(void **state)
 }
 
 /* Memory is reserved for growth, but not more than is allowed, and not while an event waits. */
-static void reserved(void **state)
+TEST(reserved)
 {
     sigset_t term, before;
     int number;
-    (void)state;
     reserve();
     const uint64_t whole = copy.reserve.wanted;
     copy.reserve.margin = 64 * page;
@@ -428,9 +423,8 @@ static bool goes_on(void)
     return shared->beats != before;
 }
 
-static void watched_goes_on(void **state)
+TEST(watched_goes_on)
 {
-    (void)state;
     start(run_threads);
     struct death_watch *const watch = &copy.watch;
     *watch = (struct death_watch){.pid = (uint64_t)child};
@@ -477,9 +471,8 @@ static void run_exec(void)
 }
 
 /* A command is watched from before its execve() on. */
-static void command_is_watched(void **state)
+TEST(command_is_watched)
 {
-    (void)state;
     assert_int_equal(pipe(from_parent), 0);
     start(run_exec);
     struct death_watch *const watch = &copy.watch;
@@ -499,18 +492,4 @@ static void command_is_watched(void **state)
     close(from_parent[1]);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(all_is_copied),
-        TEST(most_useful_is_first),
-        TEST(spilled),
-        TEST(late),
-        TEST(reserved),
-        TEST(watched_goes_on),
-        TEST(command_is_watched),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(set_up, tear_down)

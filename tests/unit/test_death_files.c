@@ -41,11 +41,10 @@ static void make_files(int at)
     assert_int_equal(symlinkat(files[0], at, "my_server-2-20201127T125011Z.dump.gz"), 0);
 }
 
-static void oldest_are_removed(void **state)
+TEST(oldest_are_removed)
 {
     uint64_t removed;
     struct stat status;
-    (void)state;
     assert_non_null(mkdtemp(directory));
     const int at = open(directory, O_RDONLY | O_DIRECTORY);
     make_files(at);
@@ -64,10 +63,9 @@ static void oldest_are_removed(void **state)
     assert_int_equal(rmdir(directory), 0);
 }
 
-static void no_directory(void **state)
+TEST(no_directory)
 {
     uint64_t removed = 1;
-    (void)state;
     struct g2h_error *error = death_files_trim("/nonexistent", &last, 1, &removed);
     assert_non_null(error);
     assert_string_equal(error->message,
@@ -78,10 +76,9 @@ static void no_directory(void **state)
 }
 
 /* The names are those that are recognized later. */
-static void names(void **state)
+TEST(names)
 {
     const struct death_file file = {"my.ser/ver", 42, 1764247811, "-90%", ".dump.gz"};
-    (void)state;
     char *path = death_file_path("dumps", &file);
     assert_string_equal(path, "dumps/my_ser_ver-42-20251127T125011Z-90%.dump.gz");
     free(path);
@@ -94,12 +91,4 @@ static void names(void **state)
     free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest death_files[] = {
-        cmocka_unit_test(oldest_are_removed),
-        cmocka_unit_test(no_directory),
-        cmocka_unit_test(names),
-    };
-    return UNIT_RUN(death_files);
-}
+UNIT_MAIN(NULL, NULL)

@@ -162,9 +162,8 @@ static void add_goroutines(struct dump *dump, unsigned goroutines, unsigned coun
     }
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-    (void)state;
     uint64_t random = 88172645463325252u;
     for (int round = 0; round < 400; round++) {
         const unsigned count = 2 + (unsigned)(round % 40), edges = 1 + (unsigned)(round / 40) % 4;
@@ -199,9 +198,8 @@ enum { COUNT = 200000 };
  * A list whose last object holds, by an array, as many leaves as the list has objects; the head
  * holds the leaves too. The dominator of each leaf is the head, at the other end of the list.
  */
-static void list_with_leaves(void **state)
+TEST(list_with_leaves)
 {
-    (void)state;
     const uint64_t head = AT(0), array = AT(2 * COUNT), other = array + 8 * COUNT;
     uint64_t *words = malloc(COUNT * sizeof(*words));
     struct g2h_dominators *dominators = NULL;
@@ -233,9 +231,8 @@ static void list_with_leaves(void **state)
 }
 
 /* Each object of a list points back to the head and to the object before it. */
-static void list_back_and_forth(void **state)
+TEST(list_back_and_forth)
 {
-    (void)state;
     struct g2h_dominators *dominators = NULL;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
@@ -257,12 +254,4 @@ static void list_back_and_forth(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest dominators[] = {
-        cmocka_unit_test(random_graphs),
-        cmocka_unit_test(list_with_leaves),
-        cmocka_unit_test(list_back_and_forth),
-    };
-    return UNIT_RUN(dominators);
-}
+UNIT_MAIN(NULL, NULL)

@@ -256,16 +256,14 @@ static void numbers_of_all_forms(bool big, bool wide)
     dies_deinit(&dies);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         numbers_of_all_forms((i & 1) != 0, (i & 2) != 0);
 }
 
-static void names(void **state)
+TEST(names)
 {
-    (void)state;
     for (unsigned wide = 0; wide < 2; wide++) {
         static const unsigned forms[] = {DW_FORM_string, DW_FORM_strp,  DW_FORM_line_strp,
                                          DW_FORM_strx,   DW_FORM_strx1, DW_FORM_strx2,
@@ -322,13 +320,12 @@ static void names(void **state)
 /* Writes units with entries that are referred to, and returns the first entry of the last unit,
  * whose attributes NAME … refer to them by each form. In both units the entry has the same offset.
  */
-static void references(void **state)
+TEST(references)
 {
     enum { FORMS = 6 };
     static const unsigned forms[FORMS] = {DW_FORM_ref1, DW_FORM_ref2,      DW_FORM_ref4,
                                           DW_FORM_ref8, DW_FORM_ref_udata, DW_FORM_ref_addr};
     struct die found;
-    (void)state;
     clear();
     abbreviate(1, DW_TAG_structure_type, false, DW_AT_name, DW_FORM_string, 0);
     abbreviate(2, DW_TAG_variable, false, NAME + 0, forms[0], NAME + 1, forms[1], NAME + 2,
@@ -387,9 +384,8 @@ static void put_named(unsigned code, const char *name)
     put_text(&info, name);
 }
 
-static void siblings(void **state)
+TEST(siblings)
 {
-    (void)state;
     for (unsigned form = DW_FORM_ref1; form <= DW_FORM_ref_udata; form++) {
         clear();
         abbreviate(1, 0x11, true, 0);
@@ -540,13 +536,12 @@ static void put_address(void)
     put(&info, 8, 0x500000);
 }
 
-static void expressions(void **state)
+TEST(expressions)
 {
     static const unsigned forms[] = {DW_FORM_exprloc, DW_FORM_block, DW_FORM_block2, DW_FORM_block4,
                                      DW_FORM_block1};
     die_operation_vector operations = {0};
     struct die_operation operation;
-    (void)state;
     for (unsigned i = 0; i < 5; i++) {
         clear();
         is_wide = i == 1;
@@ -604,9 +599,8 @@ static void put_list_block(struct section *to, bool is_leb, uint8_t number)
     put(to, 1, number);
 }
 
-static void old_lists(void **state)
+TEST(old_lists)
 {
-    (void)state;
     clear();
     abbreviate(1, 0x11, true, DW_AT_low_pc, DW_FORM_addr, 0);
     abbreviate(2, DW_TAG_variable, false, DW_AT_location, DW_FORM_sec_offset, DW_AT_ranges,
@@ -757,16 +751,14 @@ static void new_lists_of(bool has_bases, bool wide)
     dies_deinit(&dies);
 }
 
-static void new_lists(void **state)
+TEST(new_lists)
 {
-    (void)state;
     for (unsigned i = 0; i < 4; i++)
         new_lists_of((i & 1) != 0, (i & 2) != 0);
 }
 
-static void bounds(void **state)
+TEST(bounds)
 {
-    (void)state;
     clear();
     abbreviate(1, DW_TAG_subprogram, false, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_addr,
                0);
@@ -990,7 +982,7 @@ static void expect_locals(uint64_t pc, size_t count, const struct expected_local
     free(pieces.data);
 }
 
-static void locals(void **state)
+TEST(locals)
 {
     static const struct expected_local a = {"a", NULL, true, false, 1, {{0, 8, -8}}},
                                        s = {"s",   NULL, false,
@@ -998,7 +990,6 @@ static void locals(void **state)
                                        saved = {"saved", NULL, false, false, 1, {{0, 8, -56}}},
                                        inner = {"inner", NULL, false, false, 1, {{0, 8, -40}}},
                                        result = {"~r0", "main.g", false, true, 1, {{0, 8, -48}}};
-    (void)state;
     put_go();
     open_dwarf();
     expect_locals(0x401008, 2, (struct expected_local[]){a, s}, NULL);
@@ -1012,9 +1003,8 @@ static void locals(void **state)
     close_dwarf();
 }
 
-static void globals_and_captured(void **state)
+TEST(globals_and_captured)
 {
-    (void)state;
     put_go();
     open_dwarf();
     assert_int_equal(dwarf.globals.count, 2);
@@ -1140,7 +1130,7 @@ static const struct type *type_of(const char *global, const char *name, unsigned
     return NULL;
 }
 
-static void bases_of_c(void **state)
+TEST(bases_of_c)
 {
     static const struct {
         const char *name;
@@ -1167,7 +1157,6 @@ static void bases_of_c(void **state)
         {"huge", DW_ATE_signed, 32, TYPE_INVALID},
     };
     enum { BASES = sizeof(bases) / sizeof(*bases) };
-    (void)state;
     clear();
     abbreviate_c();
     begin_unit(4, 0, 0);
@@ -1182,9 +1171,8 @@ static void bases_of_c(void **state)
     close_dwarf();
 }
 
-static void types_of_c(void **state)
+TEST(types_of_c)
 {
-    (void)state;
     clear();
     abbreviate_c();
     begin_unit(4, 0, 0);
@@ -1261,12 +1249,11 @@ static void types_of_c(void **state)
 
 /* A type that contains itself, or others too deep, has no parts: what reads values would not end.
  */
-static void types_too_deep(void **state)
+TEST(types_too_deep)
 {
     enum { DEEP = 64 }; /* as in dwarf_info.c */
     size_t of[DEEP + 1];
     char name[16];
-    (void)state;
     clear();
     abbreviate_c();
     begin_unit(4, 0, 0);
@@ -1315,9 +1302,8 @@ static void read_everything(void)
     close_dwarf();
 }
 
-static void damage(void **state)
+TEST(damage)
 {
-    (void)state;
     static struct section *const damaged[] = {&abbrev, &info, &loc};
     for (unsigned i = 0; i < 3; i++) {
         put_go();
@@ -1334,19 +1320,7 @@ static void damage(void **state)
             damaged[i]->data[at] = before;
         }
     }
-    locals(state); /* nothing has remained */
+    locals(NULL); /* nothing has remained */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),        cmocka_unit_test(names),
-        cmocka_unit_test(references),     cmocka_unit_test(siblings),
-        cmocka_unit_test(expressions),    cmocka_unit_test(old_lists),
-        cmocka_unit_test(new_lists),      cmocka_unit_test(bounds),
-        cmocka_unit_test(locals),         cmocka_unit_test(globals_and_captured),
-        cmocka_unit_test(bases_of_c),     cmocka_unit_test(types_of_c),
-        cmocka_unit_test(types_too_deep), cmocka_unit_test(damage),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

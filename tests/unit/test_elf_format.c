@@ -82,13 +82,12 @@ static const uint64_t our_parts[] = PARTS;
 #define NAME_OF(constant)      #constant,
 #define PLACE_OF(type, member) #type "." #member,
 
-static void is_that_of_the_system(void **state)
+TEST(is_that_of_the_system)
 {
     static const char *const constant_names[] = {CONSTANTS(NAME_OF)}, *const member_names[] = {
                                                                           MEMBERS(PLACE_OF)};
     static const uint64_t constants[] = {CONSTANTS(VALUE_OF)}, parts[] = PARTS;
     static const size_t members[] = {MEMBERS(SIZE_OF)};
-    (void)state;
     for (size_t i = 0; i < sizeof(constants) / sizeof(*constants); i++)
         if (our_constants[i] != constants[i])
             fail_msg("%s", constant_names[i]);
@@ -106,16 +105,12 @@ static void is_that_of_the_system(void **state)
 
 #else
 
-static void is_that_of_the_system(void **state)
+TEST(is_that_of_the_system)
 {
-    (void)state, (void)our_constants, (void)our_members, (void)our_parts, (void)our_magic;
+    (void)our_constants, (void)our_members, (void)our_parts, (void)our_magic;
     skip();
 }
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest elf_format[] = {cmocka_unit_test(is_that_of_the_system)};
-    return UNIT_RUN(elf_format);
-}
+UNIT_MAIN(NULL, NULL)

@@ -105,10 +105,9 @@ static uint64_t difference(uint64_t one, uint64_t other)
 
 /* An error is 4 standard errors. Two of these, and a half of one, are left by about 5 % and 62 % of
  * all estimates. */
-static void test_errors(void **state)
+TEST(test_errors)
 {
     uint64_t objects, all[SETS], seed = 20261129, beyond = 0, beyond_two = 0, beyond_half = 0;
-    (void)state;
     count_population(all, &objects);
     for (unsigned sample = 0; sample < SAMPLES; sample++) {
         struct dump dump = {0};
@@ -143,13 +142,12 @@ static void test_errors(void **state)
 }
 
 /* If all spans are read, there is no error. */
-static void test_whole(void **state)
+TEST(test_whole)
 {
     struct dump dump = {0};
     struct estimates estimates;
     bool is_chosen[SPANS];
     uint64_t objects, all[SETS];
-    (void)state;
     memset(is_chosen, true, sizeof(is_chosen));
     count_population(all, &objects);
     struct g2h_heap *heap = write(&dump, is_chosen, objects);
@@ -166,13 +164,12 @@ static void test_whole(void **state)
 }
 
 /* What an object stands for; one that is not of the sample stands for nothing. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
     struct dump dump = {0};
     bool is_chosen[SPANS] = {[1] = true, [3] = true};
     uint64_t objects, all[SETS], sum = 0;
     uint32_t object;
-    (void)state;
     count_population(all, &objects);
     struct g2h_heap *heap = write(&dump, is_chosen, objects);
     for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++)
@@ -189,7 +186,7 @@ static void test_sizes(void **state)
 }
 
 /* Facts that contradict themselves are damage, and no sample. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const struct {
         size_t count;
@@ -202,7 +199,6 @@ static void test_damaged(void **state)
         {12, {FACT_SAMPLE, 7, 1, 45, SLOT, 2, 1, 1, PAGE, 1, 4096, 0}}, /* no such kind */
         {11, {FACT_SAMPLE, 7, 1, 45, SLOT, 2, 1, 1, PAGE, 0, 4096}},    /* cut */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
         struct dump dump = {0};
         dump_start_large(&dump, "go1.22", UINT64_C(1) << 34);
@@ -216,13 +212,4 @@ static void test_damaged(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest estimates[] = {
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_damaged),
-    };
-    return UNIT_RUN(estimates);
-}
+UNIT_MAIN(NULL, NULL)

@@ -53,9 +53,8 @@ static void is_same(struct conversion *made, const char *wanted, size_t wanted_s
     conversion_deinit(made);
 }
 
-static void makes_several_graphs(void **state)
+TEST(makes_several_graphs)
 {
-    (void)state;
     const size_t count = g2h_exe_type_count(exe);
     struct conversion first = make_graph(), second = make_graph();
     size_t size;
@@ -68,9 +67,8 @@ static void makes_several_graphs(void **state)
     assert_int_equal(g2h_exe_type_count(exe), count);
 }
 
-static void names_of_types_stay_where_they_are(void **state)
+TEST(names_of_types_stay_where_they_are)
 {
-    (void)state;
     struct g2h_bytes name = {NULL, 0}, later;
     uint64_t address = 0;
     for (size_t i = 0; i < heap->itabs.count && !name.data; i++) {
@@ -92,9 +90,8 @@ static void names_of_types_stay_where_they_are(void **state)
 }
 
 /* A function may have no variables: then no offset is added to a null pointer. */
-static void frames_may_have_no_variables(void **state)
+TEST(frames_may_have_no_variables)
 {
-    (void)state;
     struct scopes scopes = {.by_pc = {0}};
     const uint64_t pc = 0x401010;
     uint32_t number, count = 1;
@@ -106,9 +103,8 @@ static void frames_may_have_no_variables(void **state)
 }
 
 /* After a mismatch the executable tells nothing; matched again, it tells the same as before. */
-static void may_be_matched_again(void **state)
+TEST(may_be_matched_again)
 {
-    (void)state;
     const size_t count = g2h_exe_type_count(exe);
     struct conversion made = make_graph(), again;
     size_t size;
@@ -147,9 +143,8 @@ static bool is_text(struct g2h_bytes text, const char *wanted)
 
 /* The outermost call at an address is the function of the frame there, and the others are inlined
  * in it: go s.value() runs a wrapper, in which main.ask is inlined. */
-static void finds_inlined_calls(void **state)
+TEST(finds_inlined_calls)
 {
-    (void)state;
     struct exe_call calls[EXE_MOST_CALLS];
     unsigned inlined = 0, asks = 0;
     for (size_t i = 0; i < heap->frames.count; i++) {
@@ -175,9 +170,8 @@ static void finds_inlined_calls(void **state)
 }
 
 /* Without work left there is the function, but no line; outside of the code there is nothing. */
-static void calls_are_bounded(void **state)
+TEST(calls_are_bounded)
 {
-    (void)state;
     struct exe_call calls[EXE_MOST_CALLS];
     struct g2h_bytes name, wrapped;
     const uint64_t entry = exe_function(exe, exe_function_count(exe) / 2, &name);
@@ -201,9 +195,8 @@ static void *make_other(void *ret)
     return NULL;
 }
 
-static void makes_two_graphs_at_once(void **state)
+TEST(makes_two_graphs_at_once)
 {
-    (void)state;
     struct conversion one, other;
     pthread_t thread;
     size_t size;
@@ -216,16 +209,4 @@ static void makes_two_graphs_at_once(void **state)
     free(snapshot);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(makes_several_graphs, start, end),
-        cmocka_unit_test_setup_teardown(names_of_types_stay_where_they_are, start, end),
-        cmocka_unit_test_setup_teardown(makes_two_graphs_at_once, start, end),
-        cmocka_unit_test_setup_teardown(may_be_matched_again, start, end),
-        cmocka_unit_test_setup_teardown(finds_inlined_calls, start, end),
-        cmocka_unit_test_setup_teardown(calls_are_bounded, start, end),
-        cmocka_unit_test(frames_may_have_no_variables),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(start, end)

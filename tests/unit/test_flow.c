@@ -132,7 +132,7 @@ static bool is_new(const struct flow *flow, uint32_t value)
            flow->facts.data[fact].what == TYPE;
 }
 
-static void uses(void **state)
+TEST(uses)
 {
     static const struct {
         const char *hex;
@@ -200,7 +200,6 @@ static void uses(void **state)
         {"4128631e200000f9", EM_AARCH64, DATA, STORE_OF_NEW}, /* fadd d1, d2, d3 */
     };
     static struct program program;
-    (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         make_function(&program, all[i].machine, all[i].hex);
         const struct flow *flow = &program.flow;
@@ -226,9 +225,8 @@ static bool stores_new(const char *hex)
 }
 
 /* A slot of the frame keeps its value unless something else is stored there, in a loop as well. */
-static void frames(void **state)
+TEST(frames)
 {
-    (void)state;
 #define KEEP       "4889442450"       /* mov %rax,0x50(%rsp) */
 #define STORE_KEPT "488b5c2450488919" /* mov 0x50(%rsp),%rbx; mov %rbx,(%rcx) */
     assert_true(stores_new(KEEP STORE_KEPT));
@@ -266,7 +264,7 @@ static void frames(void **state)
 }
 
 /* What a function stores behind its argument is in the variable whose address it is passed. */
-static void arguments(void **state)
+TEST(arguments)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE, 4 * SIZE, 5 * SIZE};
     static const char *const functions[] = {
@@ -283,7 +281,6 @@ static void arguments(void **state)
     static struct program program;
     struct static_words words = {.words.count = 0};
     unsigned stored = 0;
-    (void)state;
     make_functions(&program, entries, functions, 5);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[3] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
@@ -302,7 +299,7 @@ static void arguments(void **state)
 }
 
 /* A variable that is set to what a function returns has the type of what that is. */
-static void returned(void **state)
+TEST(returned)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE};
     static const char *const functions[] = {
@@ -311,7 +308,6 @@ static void returned(void **state)
         "c3"};
     static struct program program;
     struct static_words words = {.words.count = 0};
-    (void)state;
     make_functions(&program, entries, functions, 3);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
@@ -327,7 +323,7 @@ static void returned(void **state)
 
 /* What a function says of its argument is known to those that pass it the address of a value on
  * their stacks: the header of a map that only other functions use. */
-static void arguments_on_the_stack(void **state)
+TEST(arguments_on_the_stack)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE};
     static const char *const functions[] = {
@@ -338,7 +334,6 @@ static void arguments_on_the_stack(void **state)
     static struct program program;
     struct static_words words = {.words.count = 0};
     unsigned passed = 0;
-    (void)state;
     make_functions(&program, entries, functions, 3);
     for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_SELF && callees_rule(i)->says[0].argument == 1)
@@ -366,7 +361,7 @@ static void arguments_on_the_stack(void **state)
 /* An argument whose address the code takes has a home, unless it is the data of an interface, which
  * a description of the arguments would say; another word that is stored there later changes
  * nothing. What the code stores to other slots first has none. */
-static void homes_of_arguments(void **state)
+TEST(homes_of_arguments)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
     static const char *const functions[] = {
@@ -380,7 +375,6 @@ static void homes_of_arguments(void **state)
         "4889442438c3" /* mov %rax,0x38(%rsp); ret */,
         "c3"};
     static struct program program;
-    (void)state;
     make_functions(&program, entries, functions, 2);
     assert_no_error(flow_read(&program.flow, 0, true));
     const uint32_t *homes = program.flow.homes.data, *slots = flow_frame_at(&program.flow, 0x19);
@@ -428,13 +422,12 @@ static unsigned evidence_of(const char *const *functions, unsigned count, enum c
 
 /* heap.Push(&s.queue, x) in a method that gets the address of a variable: the field has the type of
  * the interface's data. */
-static void interface_of_a_field(void **state)
+TEST(interface_of_a_field)
 {
     static const char *const functions[] = {
         "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
         /* lea 8(%rax),%rbx; lea TYPE(%rip),%rcx; mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
         "488d5808488d0df54e000048894c241048895c2418c3", "c3"};
-    (void)state;
     assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
                                     (struct static_word){DATA + 8, STATIC_VALUE, 0, {0}}),
                      1);
@@ -442,21 +435,20 @@ static void interface_of_a_field(void **state)
 
 /* heap.Push(&s.queues[i], x) in such a method: so have the elements of an array of 48 bytes each.
  */
-static void elements_of_a_field(void **state)
+TEST(elements_of_a_field)
 {
     static const char *const functions[] = {
         "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
         /* lea (%rbx,%rbx,2),%rcx; shl $4,%rcx; lea 8(%rax,%rcx,1),%rbx; lea TYPE(%rip),%rcx;
          * mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
         "488d0c5b48c1e104488d5c0808488d0dec4e000048894c241048895c2418c3", "c3"};
-    (void)state;
     assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
                                     (struct static_word){DATA + 8, STATIC_ELEMENT_VALUE, 48, {0}}),
                      1);
 }
 
 /* Two variables that are set to the result of one function have one type. */
-static void results(void **state)
+TEST(results)
 {
     static const char *const functions[] = {
         /* call the third one; mov %rax,DATA(%rip); ret */
@@ -468,7 +460,6 @@ static void results(void **state)
      * also by chance: lea TYPE(%rip),%rcx; mov %rcx,0x10(%rsp); mov %rax,0x18(%rsp) */
     static const char *const beside[] = {
         "e8fb010000488905f46f0000c3", "e8fb000000488d0df44e000048894c24104889442418c3", "c3", "c3"};
-    (void)state;
     assert_int_equal(evidence_of(beside, 4, CALLEE_ONE, DATA), 0);
     assert_int_equal(evidence_of(functions, 4, CALLEE_ONE, DATA), 1);
     assert_int_equal(evidence_of(functions, 4, CALLEE_ONE, DATA + 8), 1);
@@ -476,19 +467,18 @@ static void results(void **state)
 
 /* A variable that is set to one of two values, one of which points to a new array, has the type of
  * both; but the data word of an interface may point to a new value of another type. */
-static void ways(void **state)
+TEST(ways)
 {
     static const char *const functions[] = {
         /* mov DATA(%rip),%rax; test %rax,%rax; jne to the store; lea TYPE(%rip),%rax; call the
          * next one; mov %rax,DATA+8(%rip); ret */
         "488b05f96f00004885c0750c488d05ed4f0000e8e8000000488905e96f0000c3", "c3"};
-    (void)state;
     assert_int_equal(evidence_of(functions, 2, CALLEE_MANY, DATA + 8), 1);
     assert_int_equal(evidence_of(functions, 2, CALLEE_ONE, DATA + 8), 0);
 }
 
 /* A call passes on what the function's closure holds, also at the head of a loop. */
-static void captured(void **state)
+TEST(captured)
 {
     static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
     static const char *const functions[] = {
@@ -496,7 +486,6 @@ static void captured(void **state)
         "488b4208e8f7000000ebf5", /* jmp to the start */
     };
     static struct program program;
-    (void)state;
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
         struct code_evidence evidence;
         memset(text_of(&program), 0xcc, 2 * SIZE);
@@ -516,13 +505,12 @@ static void captured(void **state)
 }
 
 /* Of functions that overlap, no more code is read than all functions could have. */
-static void overlapping(void **state)
+TEST(overlapping)
 {
     enum { END = SIZE * FUNCTIONS };
     static struct program program;
     static uint32_t entries[FUNCTIONS + 1];
     uint64_t read = 0, values = 0;
-    (void)state;
     memset(text_of(&program), 0x90, END);
     for (unsigned i = 0; i <= FUNCTIONS; i++)
         entries[i] = i % 2 == 0 ? i : END;
@@ -539,9 +527,8 @@ static void overlapping(void **state)
 }
 
 /* The first byte of all tables belongs to none of them: a function without a table has no lines. */
-static void values_of_code(void **state)
+TEST(values_of_code)
 {
-    (void)state;
     struct program program;
     const uint32_t entries[] = {0, 16};
     const uint8_t tables[] = {0, 2, 5, 0}; /* table 1: 0 for five bytes */
@@ -557,22 +544,4 @@ static void values_of_code(void **state)
     free_program(&program);
 }
 
-int main(void)
-{
-    const struct CMUnitTest flow[] = {
-        cmocka_unit_test(values_of_code),
-        cmocka_unit_test(uses),
-        cmocka_unit_test(frames),
-        cmocka_unit_test(arguments),
-        cmocka_unit_test(returned),
-        cmocka_unit_test(arguments_on_the_stack),
-        cmocka_unit_test(homes_of_arguments),
-        cmocka_unit_test(results),
-        cmocka_unit_test(ways),
-        cmocka_unit_test(captured),
-        cmocka_unit_test(interface_of_a_field),
-        cmocka_unit_test(elements_of_a_field),
-        cmocka_unit_test(overlapping),
-    };
-    return UNIT_RUN(flow);
-}
+UNIT_MAIN(NULL, NULL)

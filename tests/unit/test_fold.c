@@ -224,9 +224,8 @@ static void put_random(struct dump *dump, unsigned count, unsigned pointers, uns
     dump_eof(dump);
 }
 
-static void random_graphs(void **unused)
+TEST(random_graphs)
 {
-    (void)unused;
     for (unsigned round = 0; round < 600; round += unit_step()) {
         struct dump dump;
         struct snapshot whole, folded;
@@ -319,9 +318,8 @@ static void compare_under(const struct snapshot *whole, const struct snapshot *u
 }
 
 /* One or two objects at random, with or without the path to another one, garbage and folding. */
-static void under(void **unused)
+TEST(under)
 {
-    (void)unused;
     for (unsigned round = 0; round < 600; round += unit_step()) {
         struct dump dump;
         struct snapshot whole, part;
@@ -351,9 +349,8 @@ static void under(void **unused)
 }
 
 /* Leaving out garbage leaves the rest as it was, also if the rest is folded afterwards. */
-static void reachable(void **unused)
+TEST(reachable)
 {
-    (void)unused;
     for (unsigned round = 0; round < 200; round += unit_step()) {
         struct dump dump;
         struct snapshot whole, left, folded;
@@ -393,9 +390,8 @@ static void reachable(void **unused)
  * together. They are folded and 3 is kept: 0 gets an edge to 3, since the folded node must not
  * dominate it.
  */
-static void held_by_folded_ones(void **unused)
+TEST(held_by_folded_ones)
 {
-    (void)unused;
     struct dump dump;
     struct snapshot folded;
     dump_start_modern(&dump, "go1.19.8");
@@ -433,9 +429,8 @@ static void held_by_folded_ones(void **unused)
 
 /* Of objects that retain the same the first ones are kept, in whatever order a search meets them:
  * the roots hold the last one first. */
-static void equals(void **unused)
+TEST(equals)
 {
-    (void)unused;
     enum { COUNT = 20 };
     struct dump dump;
     struct snapshot folded;
@@ -461,9 +456,8 @@ static void equals(void **unused)
 }
 
 /* Many goroutines with frames: goroutines and frames fold as well, though later than objects. */
-static void goroutines(void **unused)
+TEST(goroutines)
 {
-    (void)unused;
     enum { COUNT = 300 };
     struct dump dump;
     struct snapshot folded;
@@ -491,9 +485,8 @@ static void goroutines(void **unused)
 }
 
 /* A size that is too large for a cell is continued in a second node. */
-static void more_than_4_gib(void **unused)
+TEST(more_than_4_gib)
 {
-    (void)unused;
     struct dump dump;
     struct snapshot folded;
     uint64_t words[3], size = 0;
@@ -528,13 +521,4 @@ static void more_than_4_gib(void **unused)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest fold_tests[] = {
-        cmocka_unit_test(random_graphs),   cmocka_unit_test(reachable),
-        cmocka_unit_test(under),           cmocka_unit_test(held_by_folded_ones),
-        cmocka_unit_test(equals),          cmocka_unit_test(goroutines),
-        cmocka_unit_test(more_than_4_gib),
-    };
-    return UNIT_RUN(fold_tests);
-}
+UNIT_MAIN(NULL, NULL)

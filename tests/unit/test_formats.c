@@ -48,9 +48,8 @@ static bool is_refused(const struct g2h_session *session, const struct g2h_forma
     return true;
 }
 
-static void whole(void **state)
+TEST(whole)
 {
-    (void)state;
     const struct g2h_format *format;
     struct g2h_session *session = open_session(0);
     for (size_t i = 0; (format = g2h_format(i)); i++)
@@ -59,9 +58,8 @@ static void whole(void **state)
     g2h_close(session);
 }
 
-static void folded(void **state)
+TEST(folded)
 {
-    (void)state;
     const struct g2h_format *format;
     struct g2h_session *session = open_session(300);
     for (size_t i = 0; (format = g2h_format(i)); i++)
@@ -70,9 +68,8 @@ static void folded(void **state)
     g2h_close(session);
 }
 
-static void full(void **state)
+TEST(full)
 {
-    (void)state;
     const struct g2h_format *format;
     struct g2h_session *session = open_session(0);
     const int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -91,12 +88,4 @@ static void full(void **state)
     g2h_close(session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),
-        cmocka_unit_test(folded),
-        cmocka_unit_test(full),
-    };
-    return cmocka_run_group_tests_name("formats", tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -189,9 +189,8 @@ static void answer(enum channel_kind kind, uint32_t number, const char *body)
 
 /* ---- HTTP ---- */
 
-static void discovery(void **state)
+TEST(discovery)
 {
-    (void)state;
     static const char version[] =
         "{\"Browser\":\"go2heapsnapshot 1.2\",\"Protocol-Version\":\"1.3\"}";
     expect_http(request("GET", "/json/version", HEADERS), 200, version);
@@ -207,9 +206,8 @@ static void discovery(void **state)
     expect_http(client, 200, NULL);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     expect_status("GET", "/json/nothing", HEADERS, 404);
     expect_status("GET", "/", HEADERS, 404);
     expect_status("POST", "/json/version", HEADERS, 405);
@@ -248,9 +246,8 @@ static void refusals(void **state)
 
 /* The session is asked once for all that wait; whoever waits for too long gets what was known last.
  */
-static void lists(void **state)
+TEST(lists)
 {
-    (void)state;
     static const char target[] = "\"title\":\"app\",\"url\":\"file://\"";
     struct client *one = request("GET", "/json", HEADERS),
                   *other = request("GET", "/json/list", "Host: localhost:1\r\n");
@@ -279,9 +276,8 @@ static void lists(void **state)
 
 /* ---- messages ---- */
 
-static void answers(void **state)
+TEST(answers)
 {
-    (void)state;
     struct client *client = connect_client();
     say(client, "{\"id\":1,\"method\":\"HeapProfiler.enable\"}");
     expect(client, "{\"id\":1,\"result\":{}}");
@@ -324,9 +320,8 @@ static void answers(void **state)
     expect_nothing_asked();
 }
 
-static void frames(void **state)
+TEST(frames)
 {
-    (void)state;
     static const char text[] = "{\"id\":1,\"method\":\"Runtime.disable\"}";
     struct client *client = connect_client();
     const char *own;
@@ -365,9 +360,8 @@ static void frames(void **state)
 
 /* ---- questions ---- */
 
-static void expressions(void **state)
+TEST(expressions)
 {
-    (void)state;
     struct client *client = connect_client(), *other = connect_client();
     struct {
         struct channel_evaluate head;
@@ -417,7 +411,7 @@ static void expressions(void **state)
     expect_nothing_asked();
 }
 
-static void objects(void **state)
+TEST(objects)
 {
     static const struct {
         const char *ask, *body, *answer, *said;
@@ -430,7 +424,6 @@ static void objects(void **state)
         {"Runtime.getProperties", "17", "{\"result\":[]}", "{\"result\":[]}", CHANNEL_PROPERTIES},
     };
     struct client *client = connect_client();
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char text[200];
         for (unsigned j = 0; j < 2; j++) {
@@ -455,9 +448,8 @@ static void objects(void **state)
     expect_nothing_asked();
 }
 
-static void scripts_and_lines(void **state)
+TEST(scripts_and_lines)
 {
-    (void)state;
     struct client *client = connect_client();
     say(client, "{\"id\":1,\"method\":\"Debugger.enable\"}");
     answer(CHANNEL_ANSWER, asked(CHANNEL_SCRIPTS, NULL, 0), "{\"a\":1}\n\n{\"b\":2}");
@@ -487,9 +479,8 @@ static void source_is(struct client *client, const char *path)
     answer(CHANNEL_ANSWER, asked(CHANNEL_SOURCE, "3", 1), path);
 }
 
-static void sources(void **state)
+TEST(sources)
 {
-    (void)state;
     struct client *client = connect_client();
     char directory[] = "/tmp/test_hub-XXXXXX", path[64], link[64], refused[200];
     assert_non_null(mkdtemp(directory));
@@ -518,9 +509,8 @@ static void sources(void **state)
 
 /* No more than 16 questions of a client are asked at a time, and one that takes nothing is not
  * answered more. */
-static void turns(void **state)
+TEST(turns)
 {
-    (void)state;
     enum { MOST = 16, MORE = 4 };
     struct client *client = connect_client();
     uint32_t numbers[MOST + MORE];
@@ -569,9 +559,8 @@ static void press(struct client *client, unsigned id, bool with_progress)
     "{\"method\":\"HeapProfiler.addHeapSnapshotChunk\",\"params\":{\"chunk\":" text "}}"
 
 /* Two share one snapshot, a third one comes later; a character is cut by two pieces. */
-static void snapshots(void **state)
+TEST(snapshots)
 {
-    (void)state;
     struct client *one = connect_client(), *two = connect_client(), *late = connect_client();
     press(one, 1, true);
     expect(one, PROGRESS("0,\"total\":100"));
@@ -632,9 +621,8 @@ static void snapshots(void **state)
 }
 
 /* Nothing more is fetched until the slowest client has taken what there is. */
-static void slow_clients(void **state)
+TEST(slow_clients)
 {
-    (void)state;
     enum { PIECE = 100000 };
     static char piece[PIECE + 1];
     struct client *fast = connect_client(), *slow = connect_client();
@@ -655,9 +643,8 @@ static void slow_clients(void **state)
     asked(CHANNEL_MORE, NULL, 0);
 }
 
-static void failed_snapshots(void **state)
+TEST(failed_snapshots)
 {
-    (void)state;
     struct client *shows = connect_client(), *waits = connect_client();
     press(shows, 1, true);
     press(waits, 2, false);
@@ -694,9 +681,8 @@ static void failed_snapshots(void **state)
 
 /* ---- time, and what is broken ---- */
 
-static void deadlines(void **state)
+TEST(deadlines)
 {
-    (void)state;
     struct client *client = hub_add(&hub, -1);
     text_append_string(&client->in, "GET / HT");
     hub_feed(&hub, client);
@@ -722,24 +708,12 @@ static void deadlines(void **state)
     assert_null(hub_add(&hub, -1));
 }
 
-static void broken_sessions(void **state)
+TEST(broken_sessions)
 {
-    (void)state;
     const struct channel_head head = {CHANNEL_MOST + 1, 1, CHANNEL_ANSWER};
     answer(CHANNEL_ANSWER, 77, "to a question that nobody has asked");
     text_append(&hub.questions.in, (const char *)&head, sizeof(head));
     assert_false(hub_answered(&hub));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest hub_tests[] = {
-        TEST(discovery),        TEST(refusals),    TEST(lists),           TEST(answers),
-        TEST(frames),           TEST(expressions), TEST(objects),         TEST(scripts_and_lines),
-        TEST(sources),          TEST(turns),       TEST(snapshots),       TEST(slow_clients),
-        TEST(failed_snapshots), TEST(deadlines),   TEST(broken_sessions),
-    };
-    return UNIT_RUN(hub_tests);
-}
+UNIT_MAIN(set_up, tear_down)

@@ -78,10 +78,9 @@ static void plain_object(struct dump *dump, uint64_t address, uint64_t size, uin
 
 /* ---- series ---- */
 
-static void ids_are_a_sequence(void **state)
+TEST(ids_are_a_sequence)
 {
     uint32_t first, other, again;
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct dump *dump = next();
         dump_object(dump, AT(0), SLOT, WORDS(AT(1)));
@@ -117,9 +116,8 @@ static void ids_are_a_sequence(void **state)
 }
 
 /* An object that is missing from a dump is forgotten, and has a new id when it is back. */
-static void a_gap_makes_it_new(void **state)
+TEST(a_gap_makes_it_new)
 {
-    (void)state;
     for (unsigned i = 0; i < 3; i++) {
         struct dump *dump = next();
         dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
@@ -311,7 +309,7 @@ static void another_small_value(struct dump *dump, bool after)
     dump_object(dump, AT(3), SLOT, WORDS(TINY(0)));
 }
 
-static void the_same_are_known(void **state)
+TEST(the_same_are_known)
 {
     static const struct rule rules[] = {
         {"equal contents with a pointer", true, equal_with_pointer},
@@ -341,8 +339,8 @@ static void the_same_are_known(void **state)
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
         uint32_t ids[2];
-        end(state);
-        start(state);
+        end(NULL);
+        start(NULL);
         for (unsigned after = 0; after < 2; after++) {
             struct dump *dump = next();
             rules[i].make(dump, after != 0);
@@ -358,14 +356,14 @@ static void the_same_are_known(void **state)
 }
 
 /* If one of two dumps lacks a part of an object, the part that both have is compared. */
-static void a_part_is_enough(void **state)
+TEST(a_part_is_enough)
 {
     for (uint64_t i = 0; i < 4; i++) {
         const unsigned shortened = i % 2;
         const bool is_changed = i / 2 == 1;
         uint32_t ids[2];
-        end(state);
-        start(state);
+        end(NULL);
+        start(NULL);
         for (unsigned after = 0; after < 2; after++) {
             struct dump *dump = next();
             plain_object(dump, AT(0), SLOT, is_changed && after);
@@ -407,7 +405,7 @@ static void make_random(struct dump *dump, uint64_t seed, bool after)
     dump_bss(dump, BSS, WORDS(AT(1), AT(2), AT(3)));
 }
 
-static void threads_make_no_difference(void **state)
+TEST(threads_make_no_difference)
 {
     uint64_t survivors = 0;
     uint32_t *ids = NULL;
@@ -435,7 +433,7 @@ static void threads_make_no_difference(void **state)
             assert_int_equal(g2h_identity_object(identity, i), ids[i]);
         g2h_identity_destroy(identity);
         identity = NULL;
-        end(state);
+        end(NULL);
         dump_count = 0;
     }
     free(ids);
@@ -470,31 +468,28 @@ static void assert_refused(struct g2h_error *error, const char *part)
     g2h_error_destroy(error);
 }
 
-static void pauses_are_those_of_one_process(void **state)
+TEST(pauses_are_those_of_one_process)
 {
-    (void)state;
     assert_no_error(add_with(3, 10, -1, 0));
     assert_no_error(add_with(5, 20, -1, 0));
     assert_refused(add_with(7, 30, 4, 1), "its collection number 5 paused it for 1 ns, there 1004");
 }
 
-static void old_pauses_are_gone(void **state)
+TEST(old_pauses_are_gone)
 {
-    (void)state;
     assert_no_error(add_with(3, 10, -1, 0));
     assert_no_error(add_with(258, 20, 1, 7)); /* collection 258 has replaced number 2 */
     assert_refused(add_with(259, 20, 100, 7), "its collection number 101 ");
 }
 
-static void dumps_have_their_order(void **state)
+TEST(dumps_have_their_order)
 {
-    (void)state;
     assert_no_error(add_with(3, 20, -1, 0));
     assert_refused(add_with(3, 10, -1, 0), "is older than ");
     g2h_identity_destroy(identity);
     identity = NULL;
-    end(state);
-    start(state);
+    end(NULL);
+    start(NULL);
     assert_no_error(add_with(3, 20, -1, 0));
     assert_refused(add_with(2, 20, -1, 0), "2 collections so far, there 3");
 }
@@ -517,12 +512,11 @@ static struct g2h_error *add_outside(uint64_t collections, uint64_t first_thread
     return add(dump);
 }
 
-static void from_outside_too(void **state)
+TEST(from_outside_too)
 {
     static const uint64_t bss[] = {0x7ffc00001000, 0x7f1200000000, 0x7f1234560000, AT(0)},
                           moved[] = {0x7ffc00001000, 0x7f1300000000, 0x7f1334560000, AT(0)},
                           other[] = {0x7ffd00001000, 0x7f9900000000, 0x7f9934560000, AT(0)};
-    (void)state;
     assert_no_error(add_outside(3, 1234, 0x560000, bss));
     assert_no_error(add_outside(3, 1234, 0x560000, moved));
     assert_refused(add_outside(4, 1235, 0x560000, moved), "its first thread is 1235, there 1234");
@@ -533,18 +527,16 @@ static void from_outside_too(void **state)
 
 /* If one dump has all numbers and the other is from outside, the numbers that both have are
  * compared. */
-static void inside_and_outside(void **state)
+TEST(inside_and_outside)
 {
-    (void)state;
     assert_no_error(add_with(5, 20, -1, 0));
     assert_no_error(add_with(7, 0, 3, 0));
     assert_refused(add_with(6, 0, 3, 0), "6 collections so far, there 7");
 }
 
-static void programs_are_the_same(void **state)
+TEST(programs_are_the_same)
 {
     struct dump *dump = next();
-    (void)state;
     dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
     assert_no_error(add(dump));
     dump = &dumps[dump_count++];
@@ -556,20 +548,4 @@ static void programs_are_the_same(void **state)
     assert_refused(add(dump), "that has another architecture");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(ids_are_a_sequence, start, end),
-        cmocka_unit_test_setup_teardown(a_gap_makes_it_new, start, end),
-        cmocka_unit_test_setup_teardown(the_same_are_known, start, end),
-        cmocka_unit_test_setup_teardown(a_part_is_enough, start, end),
-        cmocka_unit_test_setup_teardown(threads_make_no_difference, start, end),
-        cmocka_unit_test_setup_teardown(pauses_are_those_of_one_process, start, end),
-        cmocka_unit_test_setup_teardown(old_pauses_are_gone, start, end),
-        cmocka_unit_test_setup_teardown(dumps_have_their_order, start, end),
-        cmocka_unit_test_setup_teardown(from_outside_too, start, end),
-        cmocka_unit_test_setup_teardown(inside_and_outside, start, end),
-        cmocka_unit_test_setup_teardown(programs_are_the_same, start, end),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(start, end)

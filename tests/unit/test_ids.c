@@ -86,9 +86,8 @@ static void put_arena(struct dump *dump, uint64_t arena, uint64_t seed)
             dump_object(dump, arena * ARENA + i * 8192 + i * 16, 16, NO_WORDS);
 }
 
-static void ids_follow_the_formula(void **state)
+TEST(ids_follow_the_formula)
 {
-    (void)state;
     struct dump dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
@@ -110,9 +109,8 @@ static void ids_follow_the_formula(void **state)
 
 /* The second heap has more objects, and arenas above, between, and beyond 16 GiB; the heaps start
  * at several addresses. */
-static void ids_stay_as_the_heap_grows(void **state)
+TEST(ids_stay_as_the_heap_grows)
 {
-    (void)state;
     const uint64_t starts[] = {BASE / ARENA, 0x2998b8000000 / ARENA, 0x7f1234000000 / ARENA,
                                0x4000000000 / ARENA, 1};
     for (size_t i = 0; i < 5; i++) {
@@ -148,9 +146,8 @@ static void ids_stay_as_the_heap_grows(void **state)
 
 /* 40 GiB are in use: each slot has two or three arenas, whose objects meet at the same positions.
  */
-static void large_heaps(void **state)
+TEST(large_heaps)
 {
-    (void)state;
     struct dump one, other;
     struct ids one_ids, other_ids;
     dump_start_modern(&one, "go1.19.8");
@@ -185,9 +182,8 @@ static void large_heaps(void **state)
 
 /* Three arenas with the same slot have objects at the same positions, so those of two arenas are
  * displaced. */
-static void slots_that_are_full(void **state)
+TEST(slots_that_are_full)
 {
-    (void)state;
     struct dump dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
@@ -203,9 +199,8 @@ static void slots_that_are_full(void **state)
 
 /* Thousands of arenas have the same slot, and several of them have an object at each position: the
  * lowest arena's object has the position. */
-static void slots_of_many_arenas(void **state)
+TEST(slots_of_many_arenas)
 {
-    (void)state;
     struct dump dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
@@ -226,9 +221,8 @@ static void slots_of_many_arenas(void **state)
 
 /* Nodes with the same key have ids of their own, the same ones each time if the order is the same,
  * and not those of neighbouring keys. */
-static void ids_of_equal_keys(void **state)
+TEST(ids_of_equal_keys)
 {
-    (void)state;
     enum { EQUAL = 1000 };
     static uint32_t all[3 * EQUAL], again[3 * EQUAL];
     struct dump dump;
@@ -258,9 +252,8 @@ static void ids_of_equal_keys(void **state)
 
 /* In a 32-bit heap each address has its own id, wherever the heap starts: there are no exceptions
  * and no displaced objects. */
-static void ids_of_32_bit_heaps(void **state)
+TEST(ids_of_32_bit_heaps)
 {
-    (void)state;
     for (int low = 0; low < 2; low++) {
         struct dump dump;
         struct ids ids;
@@ -320,9 +313,8 @@ static void expect_parts(const struct snapshot *snapshot, const struct dump *dum
 
 /* The parts of an object have ids as well; 16 GiB above or below a part there may be an object or
  * another part. */
-static void ids_of_parts(void **state)
+TEST(ids_of_parts)
 {
-    (void)state;
     const uint64_t size = ((uint64_t)1 << 32) + 8192, span = 256 * ARENA;
     for (int i = 0; i < 3; i++) {
         struct dump dump;
@@ -348,9 +340,8 @@ static void ids_of_parts(void **state)
 
 /* ---- synthetic nodes ---- */
 
-static void ids_of_synthetic_nodes(void **state)
+TEST(ids_of_synthetic_nodes)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static uint32_t all[9 * COUNT];
     struct dump dump;
@@ -377,9 +368,8 @@ static void ids_of_synthetic_nodes(void **state)
 }
 
 /* A goroutine's id is 2^30 + 2 * goid; ids for a goid of 2^29 or above are hashed. */
-static void ids_of_goroutines(void **state)
+TEST(ids_of_goroutines)
 {
-    (void)state;
     const uint64_t keys[] = {0, 1, 2, 17, 1000000, ((uint64_t)1 << 29) - 1};
     struct dump dump;
     struct ids ids;
@@ -400,9 +390,8 @@ static void ids_of_goroutines(void **state)
 }
 
 /* An object may have two finalizers, and a damaged dump two goroutines with the same goid. */
-static void the_same_key_twice(void **state)
+TEST(the_same_key_twice)
 {
-    (void)state;
     static uint32_t all[2000];
     struct dump dump;
     struct ids ids;
@@ -419,9 +408,8 @@ static void the_same_key_twice(void **state)
     dump_deinit(&dump);
 }
 
-static void all_ids_of_a_snapshot(void **state)
+TEST(all_ids_of_a_snapshot)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -446,21 +434,4 @@ static void all_ids_of_a_snapshot(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest ids[] = {
-        cmocka_unit_test(ids_follow_the_formula),
-        cmocka_unit_test(ids_stay_as_the_heap_grows),
-        cmocka_unit_test(large_heaps),
-        cmocka_unit_test(slots_that_are_full),
-        cmocka_unit_test(slots_of_many_arenas),
-        cmocka_unit_test(ids_of_equal_keys),
-        cmocka_unit_test(ids_of_32_bit_heaps),
-        cmocka_unit_test(ids_of_parts),
-        cmocka_unit_test(ids_of_synthetic_nodes),
-        cmocka_unit_test(ids_of_goroutines),
-        cmocka_unit_test(the_same_key_twice),
-        cmocka_unit_test(all_ids_of_a_snapshot),
-    };
-    return UNIT_RUN(ids);
-}
+UNIT_MAIN(NULL, NULL)

@@ -154,9 +154,8 @@ static void assert_error(struct g2h_error *error, enum g2h_error_code code, cons
 
 /* ---- addresses ---- */
 
-static void addresses(void **state)
+TEST(addresses)
 {
-    (void)state;
     uint8_t bytes[64];
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)i;
@@ -191,9 +190,8 @@ static void addresses(void **state)
 
 /* Of sections that overlap, the later one has the addresses; those before them stay the first
  * one's. */
-static void overlapping_sections(void **state)
+TEST(overlapping_sections)
 {
-    (void)state;
     const struct section sections[] = {
         {".one", SHT_PROGBITS, SHF_ALLOC, 0x1000, "aaaaaaaa", 8, 0, 0},
         {".two", SHT_PROGBITS, SHF_ALLOC, 0x1004, "bbbb", 4, 0, 0},
@@ -219,9 +217,8 @@ static void overlapping_sections(void **state)
 }
 
 /* As many sections as there can be: a million lookups must not take long. */
-static void many_sections(void **state)
+TEST(many_sections)
 {
-    (void)state;
     const size_t count = 65533;
     struct section *sections = calloc(count, sizeof(*sections));
     assert_non_null(sections);
@@ -291,9 +288,8 @@ static void check_relocations(uint16_t machine, uint32_t type, bool wide, bool b
     free(rela.data);
 }
 
-static void relocations(void **state)
+TEST(relocations)
 {
-    (void)state;
     check_relocations(EM_X86_64, 8, true, false);
     check_relocations(EM_AARCH64, 1027, true, false);
     check_relocations(EM_RISCV, 3, true, false);
@@ -305,9 +301,8 @@ static void relocations(void **state)
 }
 
 /* A relocation section that relocates itself. */
-static void relocations_of_themselves(void **state)
+TEST(relocations_of_themselves)
 {
-    (void)state;
     struct file rela = {.wide = true};
     for (uint64_t i = 0; i < 64; i++) {
         put_word(&rela, 0x1000 + 24 * ((i * 5) % 64) + 8 * (i % 3));
@@ -414,17 +409,15 @@ static void check_compression(bool gnu, bool wide, bool big_endian, bool ahead)
     free(bomb.data);
 }
 
-static void compression(void **state)
+TEST(compression)
 {
-    (void)state;
     for (unsigned i = 0; i < 16; i++)
         check_compression((i & 1) != 0, (i & 2) != 0, (i & 4) != 0, (i & 8) != 0);
 }
 
 /* Each section holds what it claims, but together they hold far more than the file. */
-static void compression_of_zeros(void **state)
+TEST(compression_of_zeros)
 {
-    (void)state;
     enum { BOMBS = 40, CLAIM = 1 << 20 };
     uint8_t *zeros = calloc(1, CLAIM), *packed = malloc(CLAIM);
     uLongf size = CLAIM;
@@ -487,9 +480,8 @@ static void put_segment(struct file *file, const char *name, uint64_t address, u
 }
 
 /* Reads names, kinds of sections, symbols, and words of a fixup chain. */
-static void macho(void **state)
+TEST(macho)
 {
-    (void)state;
     const uint64_t base = 0x100000000, data = base + 0x4000;
     struct file file = {.wide = true};
     enum { DATA = 0x400, FIXUPS = 0x500, SYMBOLS = 0x600, TEXTS = 0x700, END = 0x800 };
@@ -630,9 +622,8 @@ static void put_pe_symbol(struct file *file, const char *name, uint32_t value, u
         put_text(file, "junk", 18);
 }
 
-static void pe(void **state)
+TEST(pe)
 {
-    (void)state;
     struct file file = {0};
     enum { HEADER = 0x80, DATA = 0x400, SYMBOLS = 0x600, END = 0x800 };
     put_text(&file, "MZ", 0x3c);
@@ -745,9 +736,8 @@ static bool finds(const char *folder, const struct file *executable, const char 
     return found;
 }
 
-static void debug_files(void **state)
+TEST(debug_files)
 {
-    (void)state;
     char folder[] = "/tmp/test_image.XXXXXX", command[64];
     static const char id[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xab\xcd\xef\1",
                       other[] = "\4\0\0\0\4\0\0\0\3\0\0\0GNU\0\xab\xcd\xef\2";
@@ -823,9 +813,8 @@ static struct file make_pclntab(void)
     return table;
 }
 
-static void versions(void **state)
+TEST(versions)
 {
-    (void)state;
     char path[] = "/tmp/test_image.XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);
@@ -877,20 +866,4 @@ static void versions(void **state)
     free(text.data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest image[] = {
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(overlapping_sections),
-        cmocka_unit_test(many_sections),
-        cmocka_unit_test(relocations),
-        cmocka_unit_test(relocations_of_themselves),
-        cmocka_unit_test(compression),
-        cmocka_unit_test(compression_of_zeros),
-        cmocka_unit_test(macho),
-        cmocka_unit_test(pe),
-        cmocka_unit_test(debug_files),
-        cmocka_unit_test(versions),
-    };
-    return UNIT_RUN(image);
-}
+UNIT_MAIN(NULL, NULL)

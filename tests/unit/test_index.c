@@ -112,9 +112,8 @@ static void add_random(struct objects *objects, uint64_t start, uint32_t count, 
     }
 }
 
-static void no_objects(void **state)
+TEST(no_objects)
 {
-    (void)state;
     struct object_index index;
     assert_no_error(index_init(&index, NULL, 0, NULL, 0, 2));
     assert_int_equal(index_find(&index, 0), UINT32_MAX);
@@ -123,9 +122,8 @@ static void no_objects(void **state)
     index_deinit(&index);
 }
 
-static void one_object(void **state)
+TEST(one_object)
 {
-    (void)state;
     struct objects objects = {0};
     add(&objects, 8, 8);
     check(&objects, true);
@@ -135,9 +133,8 @@ static void one_object(void **state)
     check(&objects, true);
 }
 
-static void one_arena(void **state)
+TEST(one_arena)
 {
-    (void)state;
     struct objects objects = {0};
     add_random(&objects, 0xc000000000, 20000, 64);
     check(&objects, true);
@@ -147,9 +144,8 @@ static void one_arena(void **state)
 
 /* Pages as Go fills them: slots of one size, some of them free; slots that begin in the page
  * before; and pages that are not like this. */
-static void slots_of_pages(void **state)
+TEST(slots_of_pages)
 {
-    (void)state;
     static const uint32_t sizes[] = {8,    16,   24,   48,   112,   128, 1152, 1408,
                                      2048, 3072, 8192, 9472, 24576, 20,  8184};
     struct objects objects = {0};
@@ -172,9 +168,8 @@ static void slots_of_pages(void **state)
 }
 
 /* Objects at the first and the last address of each arena. */
-static void arena_boundaries(void **state)
+TEST(arena_boundaries)
 {
-    (void)state;
     struct objects objects = {0};
     for (uint64_t arena = 3000; arena < 3010; arena++) {
         add(&objects, arena * ARENA, 8);
@@ -183,9 +178,8 @@ static void arena_boundaries(void **state)
     check(&objects, true);
 }
 
-static void arenas_far_apart(void **state)
+TEST(arenas_far_apart)
 {
-    (void)state;
     struct objects objects = {0};
     add_random(&objects, 0x18000000, 1000, 64);
     add_random(&objects, 0xc000000000, 1000, 64);
@@ -196,9 +190,8 @@ static void arenas_far_apart(void **state)
 }
 
 /* Nearly empty arenas have no tables. */
-static void nearly_empty_arenas(void **state)
+TEST(nearly_empty_arenas)
 {
-    (void)state;
     struct objects objects = {0};
     struct object_index index;
     for (uint64_t i = 0; i < 50000; i++)
@@ -210,9 +203,8 @@ static void nearly_empty_arenas(void **state)
     check(&objects, true);
 }
 
-static void objects_over_arenas(void **state)
+TEST(objects_over_arenas)
 {
-    (void)state;
     struct objects objects = {0};
     add(&objects, 0xc000000000, 5 * ARENA);
     add(&objects, 0xc000000000 + 5 * ARENA, 3 * ARENA + 4096);
@@ -223,23 +215,12 @@ static void objects_over_arenas(void **state)
 }
 
 /* A heap beyond all limits, as only damage can make it: the index is slower, not wrong. */
-static void too_many_arenas(void **state)
+TEST(too_many_arenas)
 {
-    (void)state;
     struct objects objects = {0};
     for (uint64_t i = 0; i < 20; i++)
         add(&objects, ((uint64_t)1 << 44) * (i + 1), ((uint64_t)1 << 42) - 8);
     check(&objects, false);
 }
 
-int main(void)
-{
-    const struct CMUnitTest index[] = {
-        cmocka_unit_test(no_objects),          cmocka_unit_test(one_object),
-        cmocka_unit_test(one_arena),           cmocka_unit_test(slots_of_pages),
-        cmocka_unit_test(arena_boundaries),    cmocka_unit_test(arenas_far_apart),
-        cmocka_unit_test(nearly_empty_arenas), cmocka_unit_test(objects_over_arenas),
-        cmocka_unit_test(too_many_arenas),
-    };
-    return UNIT_RUN(index);
-}
+UNIT_MAIN(NULL, NULL)

@@ -156,32 +156,28 @@ static void expect(struct g2h_input *input, const void *data, size_t size)
 
 /* ---- tests ---- */
 
-static void regular_file(void **state)
+TEST(regular_file)
 {
-    (void)state;
     expect(open_file(plain, SIZE), plain, SIZE);
     expect(open_file(plain, 1), plain, 1);
 }
 
-static void pipes(void **state)
+TEST(pipes)
 {
-    (void)state;
     expect(open_pipe(plain, SIZE, false), plain, SIZE);
     expect(open_pipe(plain, SIZE, true), plain, SIZE);
     expect(open_pipe(plain, 1, true), plain, 1);
 }
 
-static void gzip_is_told_by_its_magic(void **state)
+TEST(gzip_is_told_by_its_magic)
 {
-    (void)state;
     expect(open_file(packed, packed_size), plain, SIZE);
     expect(open_pipe(packed, packed_size, false), plain, SIZE);
     expect(open_pipe(packed, packed_size, true), plain, SIZE);
 }
 
-static void empty(void **state)
+TEST(empty)
 {
-    (void)state;
     uint8_t nothing[64];
     expect(open_file("", 0), "", 0);
     expect(open_pipe("", 0, true), "", 0);
@@ -189,9 +185,8 @@ static void empty(void **state)
 }
 
 /* Members of all lengths around a chunk's end, as pigz and `cat a.gz b.gz` make them. */
-static void several_members(void **state)
+TEST(several_members)
 {
-    (void)state;
     const size_t ends[] = {0, 1, 17, 262144, 262145, 524287, 999999, SIZE};
     size_t size = 0;
     for (size_t i = 1; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -203,9 +198,8 @@ static void several_members(void **state)
 }
 
 /* Streams that nothing comes of end after 65,536, at a byte that is named: each costs time. */
-static void many_empty_members(void **state)
+TEST(many_empty_members)
 {
-    (void)state;
     enum { MEMBERS = 70000, LARGEST = 32, MOST = 1 << 16 };
     uint8_t *all = malloc((size_t)MEMBERS * LARGEST);
     assert_non_null(all);
@@ -227,17 +221,15 @@ static void many_empty_members(void **state)
 }
 
 /* gzip(1) ignores zeros behind the last member: tapes and block devices pad. */
-static void padding_behind_the_last_member(void **state)
+TEST(padding_behind_the_last_member)
 {
-    (void)state;
     memset(packed + packed_size, 0, 512);
     expect(open_file(packed, packed_size + 512), plain, SIZE);
 }
 
 /* The input has all that could be inflated, and its damage says that more is missing. */
-static void cut_gzip(void **state)
+TEST(cut_gzip)
 {
-    (void)state;
     const size_t cuts[] = {2, 9, 10, 11, 500, packed_size / 2, packed_size - 9, packed_size - 1};
     uint64_t last = 0;
     for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
@@ -254,9 +246,8 @@ static void cut_gzip(void **state)
     assert_int_equal(last, SIZE); /* only the checksum was missing */
 }
 
-static void damaged_gzip(void **state)
+TEST(damaged_gzip)
 {
-    (void)state;
     const size_t places[] = {packed_size / 2, packed_size - 6 /* the checksum */};
     for (size_t i = 0; i < 2; i++) {
         packed[places[i]] ^= 0x55;
@@ -269,9 +260,8 @@ static void damaged_gzip(void **state)
     }
 }
 
-static void damaged_second_member(void **state)
+TEST(damaged_second_member)
 {
-    (void)state;
     size_t first = gzip(packed, sizeof(packed), plain, 5000);
     size_t second = gzip(packed + first, sizeof(packed) - first, plain + 5000, 5000);
     struct g2h_input *input = open_file(packed, first + second / 2);
@@ -349,9 +339,8 @@ static void expect_damage(struct g2h_input *input, const char *name, const char 
 }
 
 /* Whole streams, from a file and from a pipe; several, with padding behind the last one. */
-static void packed_streams(void **state)
+TEST(packed_streams)
 {
-    (void)state;
     for (unsigned i = 0; i < PACKERS; i++) {
         size_t size = packers[i].pack(packed, sizeof(packed), plain, SIZE);
         expect(open_file(packed, size), plain, SIZE);
@@ -367,9 +356,8 @@ static void packed_streams(void **state)
 }
 
 /* Each prefix of the first bytes, and some longer ones. */
-static void cut_streams(void **state)
+TEST(cut_streams)
 {
-    (void)state;
     for (unsigned i = 0; i < PACKERS; i++) {
         const size_t size = packers[i].pack(packed, sizeof(packed), plain, SIZE);
         struct g2h_input *input;
@@ -386,9 +374,8 @@ static void cut_streams(void **state)
 }
 
 /* A byte that is changed anywhere is noticed, and never makes more bytes than there were. */
-static void damaged_streams(void **state)
+TEST(damaged_streams)
 {
-    (void)state;
     uint64_t random = 7;
     for (unsigned i = 0; i < PACKERS; i++) {
         const size_t size = packers[i].pack(packed, sizeof(packed), plain, 20000);
@@ -409,9 +396,8 @@ static void damaged_streams(void **state)
 }
 
 /* A stream that takes much more memory than its bytes is damaged for us. */
-static void large_windows(void **state)
+TEST(large_windows)
 {
-    (void)state;
 #ifdef WITH_ZSTD
     ZSTD_CCtx *context = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, 30);
@@ -426,9 +412,8 @@ static void large_windows(void **state)
 #endif
 }
 
-static void what_cannot_be_opened(void **state)
+TEST(what_cannot_be_opened)
 {
-    (void)state;
     struct g2h_input *input = NULL;
     struct g2h_error *error = g2h_input_open("/nowhere/a.dump", NULL, &input);
     assert_int_equal(error->code, G2H_ERROR_SYSTEM);
@@ -441,9 +426,8 @@ static void what_cannot_be_opened(void **state)
     assert_null(input);
 }
 
-static void no_room_for_a_copy(void **state)
+TEST(no_room_for_a_copy)
 {
-    (void)state;
     struct g2h_input *input = NULL;
     int ends[2];
     char path[32];
@@ -461,9 +445,8 @@ static void no_room_for_a_copy(void **state)
 }
 
 /* The copy leaves no name in $TMPDIR, not even while the input is open. */
-static void copy_has_no_name(void **state)
+TEST(copy_has_no_name)
 {
-    (void)state;
     setenv("TMPDIR", directory, 1);
     struct g2h_input *input = open_pipe(plain, SIZE, false);
     unsetenv("TMPDIR");
@@ -472,9 +455,8 @@ static void copy_has_no_name(void **state)
     expect(input, plain, SIZE);
 }
 
-static void memory(void **state)
+TEST(memory)
 {
-    (void)state;
     struct g2h_input *input;
     assert_no_error(g2h_input_from_memory("bytes", plain, SIZE, &input));
     assert_string_equal(input->name, "bytes");
@@ -488,9 +470,8 @@ static void memory(void **state)
 enum { HOLE = 1 << 22, BESIDE = 1 << 16 };
 
 /* A hole of a file is known, and so are zeros of a pipe, which become a hole of its copy. */
-static void holes(void **state)
+TEST(holes)
 {
-    (void)state;
     uint8_t *data = calloc(1, HOLE + 2 * BESIDE);
     const size_t size = HOLE + 2 * BESIDE;
     struct g2h_input *inputs[2];
@@ -519,9 +500,8 @@ static void holes(void **state)
 }
 
 /* A packed file that ends in a hole is padded; its copy has no hole there. */
-static void hole_of_a_packed_file(void **state)
+TEST(hole_of_a_packed_file)
 {
-    (void)state;
     const int fd = open(path_of("packed"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     struct g2h_input *input;
     uint64_t begin, end;
@@ -548,9 +528,8 @@ static void build(struct dump *dump, uint64_t size)
 }
 
 /* Everything that the reader can read is copied, however it is divided into objects. */
-static void large_dumps(void **state)
+TEST(large_dumps)
 {
-    (void)state;
     const uint64_t sizes[] = {4096, 1 << 22, LARGER};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         struct dump dump;
@@ -562,9 +541,8 @@ static void large_dumps(void **state)
 }
 
 /* The copy ends soon behind a record that the reader cannot read. */
-static void large_damaged_dumps(void **state)
+TEST(large_damaged_dumps)
 {
-    (void)state;
     static uint8_t behind[2 * LARGER];
     for (int i = 0; i < 2; i++) {
         struct dump dump;
@@ -607,9 +585,8 @@ static const char *fault_of(const struct g2h_input *input)
     return reason;
 }
 
-static void faults_have_names(void **state)
+TEST(faults_have_names)
 {
-    (void)state;
     struct g2h_input *one = open_file(plain, SIZE), *copy = open_pipe(plain, SIZE, true),
                      *other = open_file(plain, SIZE);
     const char *name = NULL;
@@ -635,9 +612,8 @@ static void faults_have_names(void **state)
 
 /* ---- files that change ---- */
 
-static void changes_are_noticed(void **state)
+TEST(changes_are_noticed)
 {
-    (void)state;
     struct g2h_input *input = open_file(plain, SIZE);
     assert_no_error(g2h_input_check(input));
     assert_true(S_ISREG(g2h_input_status(input)->st_mode));
@@ -689,12 +665,11 @@ static long pages_waited_for(const struct g2h_input *input, enum input_order ord
 }
 
 /* In a file system that is in memory, no pages are dropped. */
-static void dropped_pages_come_in_large_pieces(void **state)
+TEST(dropped_pages_come_in_large_pieces)
 {
     enum { PIECES = 16 };
     struct g2h_input *input;
     char path[256];
-    (void)state;
     strcpy(path, "build/go2heapsnapshot-unit.XXXXXX"); /* /tmp may be in memory */
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -713,37 +688,4 @@ static void dropped_pages_come_in_large_pieces(void **state)
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest input[] = {
-        cmocka_unit_test(regular_file),
-        cmocka_unit_test(pipes),
-        cmocka_unit_test(gzip_is_told_by_its_magic),
-        cmocka_unit_test(empty),
-        cmocka_unit_test(several_members),
-        cmocka_unit_test(many_empty_members),
-        cmocka_unit_test(padding_behind_the_last_member),
-        cmocka_unit_test(cut_gzip),
-        cmocka_unit_test(damaged_gzip),
-        cmocka_unit_test(damaged_second_member),
-        cmocka_unit_test(packed_streams),
-        cmocka_unit_test(cut_streams),
-        cmocka_unit_test(damaged_streams),
-        cmocka_unit_test(large_windows),
-        cmocka_unit_test(what_cannot_be_opened),
-        cmocka_unit_test(no_room_for_a_copy),
-        cmocka_unit_test(copy_has_no_name),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(holes),
-        cmocka_unit_test(hole_of_a_packed_file),
-        cmocka_unit_test(large_dumps),
-        cmocka_unit_test(large_damaged_dumps),
-        cmocka_unit_test(faults_have_names),
-        cmocka_unit_test(changes_are_noticed),
-#ifdef POSIX_FADV_DONTNEED
-        cmocka_unit_test(dropped_pages_come_in_large_pieces),
-#endif
-    };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(input, set_up, tear_down);
-}
+UNIT_MAIN_ONCE(set_up, tear_down)

@@ -24,9 +24,8 @@ static void assert_sha1(const void *data, size_t size, const char *expected)
     assert_string_equal(hex, expected);
 }
 
-static void digests(void **state)
+TEST(digests)
 {
-    (void)state;
     static char many[1000000];
     static const char *const two_blocks =
         "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
@@ -44,9 +43,8 @@ static void digests(void **state)
 
 /* ---- WebSocket ---- */
 
-static void accepts_keys(void **state)
+TEST(accepts_keys)
 {
-    (void)state;
     char accept[WEBSOCKET_ACCEPT];
     const char *key = "dGhlIHNhbXBsZSBub25jZQ=="; /* RFC 6455, 1.3 */
     assert_true(websocket_accept(key, strlen(key), accept));
@@ -86,9 +84,8 @@ static void assert_frame(const uint8_t *bytes, size_t size, enum websocket_opcod
     free(whole);
 }
 
-static void reads_frames(void **state)
+TEST(reads_frames)
 {
-    (void)state;
     /* RFC 6455, 5.7 */
     static const uint8_t hello[] = {0x81, 0x85, 0x37, 0xfa, 0x21, 0x3d,
                                     0x7f, 0x9f, 0x4d, 0x51, 0x58},
@@ -102,9 +99,8 @@ static void reads_frames(void **state)
     assert_frame(lo, sizeof(lo), WEBSOCKET_CONTINUATION, true, "lo");
 }
 
-static void reads_lengths_of_all_widths(void **state)
+TEST(reads_lengths_of_all_widths)
 {
-    (void)state;
     enum { HEAD_16 = 8, SIZE = 300 };
     uint8_t bytes[HEAD_16 + SIZE] = {0x81, 0xfe, SIZE >> 8, SIZE & 0xff};
     char payload[SIZE + 1];
@@ -126,9 +122,8 @@ static unsigned status_of(const void *data, size_t size)
     return status;
 }
 
-static void refuses_frames_by_their_heads(void **state)
+TEST(refuses_frames_by_their_heads)
 {
-    (void)state;
     assert_int_equal(status_of("\x81\x05", 2), WEBSOCKET_PROTOCOL_ERROR); /* no mask */
     assert_int_equal(status_of("\xc1\x85", 2), WEBSOCKET_PROTOCOL_ERROR); /* reserved bits */
     assert_int_equal(status_of("\xa1\x85", 2), WEBSOCKET_PROTOCOL_ERROR);
@@ -143,9 +138,8 @@ static void refuses_frames_by_their_heads(void **state)
     assert_int_equal(status_of("\x81\xff\0\0\0\0\0\x10\0\1", 10), WEBSOCKET_TOO_LARGE);
 }
 
-static void writes_frames(void **state)
+TEST(writes_frames)
 {
-    (void)state;
     static const struct {
         size_t size, head;
         const char *begin;
@@ -179,9 +173,8 @@ static const char handshake[] = "GET /chat?x=1&y HTTP/1.1\r\n"
                                 "Sec-WebSocket-Protocol: chat, superchat\r\n"
                                 "Sec-WebSocket-Version:13\r\n\r\n";
 
-static void reads_requests(void **state)
+TEST(reads_requests)
 {
-    (void)state;
     struct http_request request;
     size_t used;
     const size_t size = sizeof(handshake) - 1;
@@ -214,9 +207,8 @@ static enum http_state state_of(const char *text)
     return found;
 }
 
-static void refuses_requests(void **state)
+TEST(refuses_requests)
 {
-    (void)state;
     static const char *const bad[] = {
         "\r\n\r\n",
         "GET\r\n\r\n",
@@ -247,9 +239,8 @@ static void refuses_requests(void **state)
     assert_int_equal(state_of(large), HTTP_BAD);
 }
 
-static void sees_repeated_headers(void **state)
+TEST(sees_repeated_headers)
 {
-    (void)state;
     struct http_request request;
     size_t used;
     static const char *const names[] = {"Host", "Origin", "Sec-WebSocket-Key", "Sec-Fetch-Site"};
@@ -262,7 +253,7 @@ static void sees_repeated_headers(void **state)
     }
 }
 
-static void reads_addresses(void **state)
+TEST(reads_addresses)
 {
     static const struct {
         const char *text, *host; /* NULL: it is none */
@@ -278,7 +269,6 @@ static void reads_addresses(void **state)
     static const char *const bad[] = {
         "",       ":",      ":80",     "65536",  "-1",       "1x",    "[]:80",      "[:80", "]:80",
         "::1:80", "[1]:80", "host:80", "[::1]:", "10.0.0.1", "[::1]", "[[::1]]:80", "0x10"};
-    (void)state;
     for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
         struct server_address address;
         assert_true(server_parse(addresses[i].text, &address));
@@ -302,9 +292,8 @@ static bool is_here(const char *host, const char *bound)
 }
 
 /* What stands for this machine whatever it is bound to is in tests/inspect. */
-static void knows_where_it_is(void **state)
+TEST(knows_where_it_is)
 {
-    (void)state;
     assert_true(is_here("192.168.0.7:9229", "192.168.0.7"));
     assert_false(is_here("192.168.0.8:9229", "192.168.0.7"));
     assert_false(is_here("192.168.0.7:9229", "127.0.0.1"));
@@ -331,9 +320,8 @@ static bool is_json(const char *text, size_t size)
     return found;
 }
 
-static void reads_json(void **state)
+TEST(reads_json)
 {
-    (void)state;
     static const char object[] = " {\"a\" : [1, -0.5e+10, true,false , null],\"b\":{\"\\u00fC\\n\":"
                                  "\"\\\"\"} , \"c\":\"x\"}";
     static const char *const good[] = {"0",  "-0", "1e5",  "1.0E-5", "\"\"", "\"\\/\"",
@@ -356,9 +344,8 @@ static void reads_json(void **state)
     assert_false(is_json("1\0", 2));
 }
 
-static void reads_no_deeper(void **state)
+TEST(reads_no_deeper)
 {
-    (void)state;
     char text[2 * JSON_DEPTH + 2];
     memset(text, '[', JSON_DEPTH);
     memset(text + JSON_DEPTH, ']', JSON_DEPTH);
@@ -368,9 +355,8 @@ static void reads_no_deeper(void **state)
     assert_false(is_json(text, sizeof(text)));
 }
 
-static void finds_members(void **state)
+TEST(finds_members)
 {
-    (void)state;
     static const char text[] =
         "{ \"a\":{\"b\":1,\"c\":2} , \"b\" : [\"b\",{\"b\":3}],\"\\u0062c\": "
         "\"x\",\"a\":-4 ,\"e\":true,\"ab\":0}";
@@ -400,9 +386,8 @@ static void assert_text(const char *json, const char *expected, size_t size)
     text_deinit(&text);
 }
 
-static void reads_strings(void **state)
+TEST(reads_strings)
 {
-    (void)state;
     struct text text = {0};
     struct json_value value;
     assert_text("\"a\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "a\"\\/\b\f\n\r\t", 9);
@@ -422,9 +407,8 @@ static void reads_strings(void **state)
 }
 
 /* What is written is read as it was, but for bytes that are no UTF-8. */
-static void writes_strings(void **state)
+TEST(writes_strings)
 {
-    (void)state;
     struct text json = {0}, back = {0};
     struct json_value value;
     char all[0x80];
@@ -449,13 +433,12 @@ static void writes_strings(void **state)
 }
 
 /* Of the descriptors that it needs the last one is missing: --watch tries again and again. */
-static void commands_that_do_not_start_leave_nothing_open(void **state)
+TEST(commands_that_do_not_start_leave_nothing_open)
 {
     const struct origin_options options = {.threads = 1};
     const int first = dup(STDIN_FILENO);
     struct origin origin = {0};
     struct rlimit before, few;
-    (void)state;
     close(first);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
@@ -471,10 +454,9 @@ static void commands_that_do_not_start_leave_nothing_open(void **state)
 }
 
 /* While a panel is open, accepting clients takes a tenth of the time at most. */
-static void leaves_time_for_a_panel(void **state)
+TEST(leaves_time_for_a_panel)
 {
     struct hub hub = {.now = 1000};
-    (void)state;
     struct client *client = hub_add(&hub, -1);
     assert_non_null(client);
     hub_accepted(&hub, 20000);
@@ -496,27 +478,4 @@ static void leaves_time_for_a_panel(void **state)
     hub_deinit(&hub);
 }
 
-int main(void)
-{
-    const struct CMUnitTest inspect[] = {
-        cmocka_unit_test(digests),
-        cmocka_unit_test(accepts_keys),
-        cmocka_unit_test(reads_frames),
-        cmocka_unit_test(reads_lengths_of_all_widths),
-        cmocka_unit_test(refuses_frames_by_their_heads),
-        cmocka_unit_test(writes_frames),
-        cmocka_unit_test(reads_requests),
-        cmocka_unit_test(refuses_requests),
-        cmocka_unit_test(sees_repeated_headers),
-        cmocka_unit_test(reads_addresses),
-        cmocka_unit_test(knows_where_it_is),
-        cmocka_unit_test(reads_json),
-        cmocka_unit_test(reads_no_deeper),
-        cmocka_unit_test(finds_members),
-        cmocka_unit_test(reads_strings),
-        cmocka_unit_test(writes_strings),
-        cmocka_unit_test(leaves_time_for_a_panel),
-        cmocka_unit_test(commands_that_do_not_start_leave_nothing_open),
-    };
-    return UNIT_RUN(inspect);
-}
+UNIT_MAIN(NULL, NULL)

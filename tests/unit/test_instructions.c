@@ -40,9 +40,8 @@ static struct instruction read(const char *hex)
     return read_of(EM_X86_64, hex);
 }
 
-static void frames(void **state)
+TEST(frames)
 {
-    (void)state;
     struct instruction one = read("488b4c2418"); /* mov 0x18(%rsp),%rcx */
     assert_int_equal(one.kind, INSTRUCTION_LOAD);
     assert_int_equal(one.to, RCX);
@@ -68,7 +67,7 @@ static void frames(void **state)
 
 /* What is beside the bytes that an instruction writes stays: the compiler puts the bits of deferred
  * calls, and bools, directly before a pointer. */
-static void bytes_written(void **state)
+TEST(bytes_written)
 {
     static const struct {
         const char *code;
@@ -89,7 +88,6 @@ static void bytes_written(void **state)
         {"837c242400", 0},         /* cmpl $0,0x24(%rsp) */
         {"0fb6442427", 0},         /* movzbl 0x27(%rsp),%eax */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         const struct instruction one = read(all[i].code);
         assert_true(one.has_memory && one.base == RSP);
@@ -98,9 +96,8 @@ static void bytes_written(void **state)
     }
 }
 
-static void registers(void **state)
+TEST(registers)
 {
-    (void)state;
     struct instruction one = read("4889d8"); /* mov %rbx,%rax */
     assert_int_equal(one.kind, INSTRUCTION_MOVE);
     assert_true(one.to == RAX && one.from == RBX);
@@ -131,7 +128,7 @@ static void registers(void **state)
 }
 
 /* The registers that forms of operands write, as objdump tells of whole programs. */
-static void writes(void **state)
+TEST(writes)
 {
     static const struct {
         const char *hex;
@@ -165,7 +162,6 @@ static void writes(void **state)
         {"480fbae105", 0},               /* bt $5,%rcx */
         {"480fbae905", 1 << RCX},        /* bts $5,%rcx */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (read(all[i].hex).writes != all[i].writes)
             fail_msg("%s writes %x", all[i].hex, read(all[i].hex).writes);
@@ -196,9 +192,8 @@ static void writes(void **state)
     assert_int_equal(read("480fafd7").kind, INSTRUCTION_MULTIPLY);
 }
 
-static void transfers(void **state)
+TEST(transfers)
 {
-    (void)state;
     struct instruction one = read("e8ebffffff");
     assert_int_equal(one.kind, INSTRUCTION_CALL);
     assert_true(one.has_target && one.target == 0x1000 + 5 - 21);
@@ -217,9 +212,8 @@ static void transfers(void **state)
     assert_int_equal(read("0f0b").kind, INSTRUCTION_END);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const char *const forms[] = {
         "90",
         "0f1f440000",
@@ -245,7 +239,7 @@ static void sizes(void **state)
         read(forms[i]);
 }
 
-static void arm64(void **state)
+TEST(arm64)
 {
     static const struct {
         const char *hex;
@@ -311,7 +305,6 @@ static void arm64(void **state)
         {"233c050e", {INSTRUCTION_OTHER, .writes = 1 << 3}},               /* umov w3, v1.b[2] */
         {"1f2003d5", {INSTRUCTION_OTHER}},                                 /* nop */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         const struct instruction one = read_of(EM_AARCH64, all[i].hex), *is = &all[i].is;
         const bool has_word = is->kind == INSTRUCTION_LOAD || is->kind == INSTRUCTION_STORE,
@@ -334,10 +327,9 @@ static void arm64(void **state)
     assert_null(machine_of(EM_386));
 }
 
-static void anything(void **state)
+TEST(anything)
 {
     uint64_t seed = 37;
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         const size_t size = unit_random(&seed) % 17;
         uint8_t *bytes = malloc(size + 1);
@@ -356,12 +348,4 @@ static void anything(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest instructions[] = {
-        cmocka_unit_test(frames), cmocka_unit_test(bytes_written), cmocka_unit_test(registers),
-        cmocka_unit_test(writes), cmocka_unit_test(transfers),     cmocka_unit_test(sizes),
-        cmocka_unit_test(arm64),  cmocka_unit_test(anything),
-    };
-    return UNIT_RUN(instructions);
-}
+UNIT_MAIN(NULL, NULL)

@@ -174,18 +174,16 @@ static void strings_of(const char *version, uint64_t pointer_size, bool big_endi
     end(entries);
 }
 
-static void keys_that_are_strings(void **state)
+TEST(keys_that_are_strings)
 {
-    (void)state;
     strings_of("go1.19", 8, false);
     strings_of("go1.27", 8, false);
     strings_of("go1.19", 8, true);
     strings_of("go1.27", 8, true);
 }
 
-static void integers(void **state)
+TEST(integers)
 {
-    (void)state;
     static const struct {
         enum type_kind kind;
         uint64_t size, value;
@@ -229,9 +227,8 @@ static void integers(void **state)
         }
 }
 
-static void ways_into_elems_and_keys(void **state)
+TEST(ways_into_elems_and_keys)
 {
-    (void)state;
     begin("go1.19", 8, false);
     const uint32_t two = type_array(&types, "[2]*int", leaf, 2);
     const uint32_t pair = type_struct(&types, "main.pair", 24);
@@ -261,10 +258,9 @@ static void ways_into_elems_and_keys(void **state)
 }
 
 /* Keys that are structs and arrays of what can be shown, as in a literal. */
-static void composite_keys(void **state)
+TEST(composite_keys)
 {
     static const struct g2h_redaction redaction;
-    (void)state;
     uint32_t integer;
     begin("go1.27", 8, false);
     const uint32_t byte = type_add(&types, "uint8", TYPE_UINT8, 1, TYPE_NONE),
@@ -292,9 +288,8 @@ static void composite_keys(void **state)
     end(entries);
 }
 
-static void redacted_strings(void **state)
+TEST(redacted_strings)
 {
-    (void)state;
     uint32_t integer;
     char first[100];
     begin("go1.27", 8, false);
@@ -324,9 +319,8 @@ static void redacted_strings(void **state)
     end(entries);
 }
 
-static void slots_in_use(void **state)
+TEST(slots_in_use)
 {
-    (void)state;
     static const uint8_t tops[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 255};
     static const uint8_t ctrl[SLOTS] = {0x80, 0xfe, 0xff, 0, 0x7f, 1, 0x80, 2};
     begin("go1.19", 8, false);
@@ -356,9 +350,8 @@ static bool note_capacity(void *context, const struct g2h_capacity *capacity)
 
 /* Of the groups of a map that the dump has only a part of, it is not known how many slots are in
  * use. */
-static void slots_of_shortened_groups(void **state)
+TEST(slots_of_shortened_groups)
 {
-    (void)state;
     begin("go1.27", 8, false);
     struct map_entries *entries = entries_of("go1.27", word, word);
     struct map_entries *of_type[64] = {NULL};
@@ -390,9 +383,8 @@ static void slots_of_shortened_groups(void **state)
 }
 
 /* A shortened string is as long as its program's, but only a part of it can be shown. */
-static void shortened_string(void **state)
+TEST(shortened_string)
 {
-    (void)state;
     uint32_t extent = 70;
     begin("go1.27", 8, false);
     typing.texts = &extent;
@@ -405,9 +397,8 @@ static void shortened_string(void **state)
 }
 
 /* A type with that role but without its fields has no entries, nor has a type that is no map's. */
-static void types_that_are_none(void **state)
+TEST(types_that_are_none)
 {
-    (void)state;
     struct map_entries *entries;
     begin("go1.27", 8, false);
     const uint32_t slots = type_array(&types, "[8]int", word, 8);
@@ -422,14 +413,4 @@ static void types_that_are_none(void **state)
     end(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest keys_tests[] = {
-        cmocka_unit_test(keys_that_are_strings),     cmocka_unit_test(integers),
-        cmocka_unit_test(ways_into_elems_and_keys),  cmocka_unit_test(composite_keys),
-        cmocka_unit_test(redacted_strings),          cmocka_unit_test(slots_in_use),
-        cmocka_unit_test(slots_of_shortened_groups), cmocka_unit_test(shortened_string),
-        cmocka_unit_test(types_that_are_none),
-    };
-    return cmocka_run_group_tests(keys_tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -19,9 +19,8 @@ static const char *detect_text(const char *text, const char **ret_warning)
     return detect(text, strlen(text), ret_warning);
 }
 
-static void released_headers(void **state)
+TEST(released_headers)
 {
-    (void)state;
     const char *warning;
     assert_string_equal(detect_text("go1.3 heap dump\n", &warning), "1.3");
     assert_string_equal(detect_text("go1.4 heap dump\n", &warning), "1.4");
@@ -31,9 +30,8 @@ static void released_headers(void **state)
     assert_null(warning);
 }
 
-static void future_headers(void **state)
+TEST(future_headers)
 {
-    (void)state;
     static const char *const headers[] = {"go1.8 heap dump\n", "go1.10 heap dump\n",
                                           "go1.28 heap dump\n", "go1.100 heap dump\n"};
     for (size_t i = 0; i < 4; i++) {
@@ -43,9 +41,8 @@ static void future_headers(void **state)
     }
 }
 
-static void refused_headers(void **state)
+TEST(refused_headers)
 {
-    (void)state;
     static const char *const headers[] = {"",
                                           "g",
                                           "go1.",
@@ -73,9 +70,8 @@ static void refused_headers(void **state)
 }
 
 /* Reads each prefix of a header, in memory that ends there. */
-static void cut_headers(void **state)
+TEST(cut_headers)
 {
-    (void)state;
     for (size_t size = 0; size < 16; size++) {
         char *data = malloc(size + 1);
         const char *warning;
@@ -96,9 +92,8 @@ static void expect_format(struct dump *dump, const char *format)
     dump_deinit(dump);
 }
 
-static void five_layouts_of_go1_3(void **state)
+TEST(five_layouts_of_go1_3)
 {
-    (void)state;
     static const struct {
         enum dump_format format;
         uint64_t pointer_size;
@@ -134,9 +129,8 @@ static void five_layouts_of_go1_3(void **state)
 
 /* 2013's writer may have begun with a record other than params; then the last byte tells the
  * layout. */
-static void dump_of_2013_without_params_first(void **state)
+TEST(dump_of_2013_without_params_first)
 {
-    (void)state;
     struct dump dump;
     dump_begin(&dump, DUMP_2013, 8, false);
     dump_typed_object(&dump, dump.heap_start, 0, 0, 64, NO_WORDS);
@@ -146,9 +140,8 @@ static void dump_of_2013_without_params_first(void **state)
 }
 
 /* A cut dump of 2013 has no EOF by which the layout could be told. */
-static void cut_dump_of_2013(void **state)
+TEST(cut_dump_of_2013)
 {
-    (void)state;
     for (int bits = 0; bits < 2; bits++) {
         struct dump dump;
         const char *warning;
@@ -173,9 +166,8 @@ static bool looks_beta(uint64_t value, const char *text, uint64_t entry)
     return beta;
 }
 
-static void beta_frames(void **state)
+TEST(beta_frames)
 {
-    (void)state;
     assert_true(looks_beta(9, "main.main", 0x400000));
     assert_true(looks_beta(9, "main.main\x02\x01", 0x400000));
     assert_false(looks_beta(0, "\x09main.main", 0x400000));        /* a dead frame */
@@ -186,9 +178,8 @@ static void beta_frames(void **state)
 }
 
 /* A later frame does not change the layout; the first one can only turn "1.3" into "1.3 beta". */
-static void first_frame_decides(void **state)
+TEST(first_frame_decides)
 {
-    (void)state;
     struct dump dump;
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_goroutine(&dump, 1, 0x2000, 0x1000);
@@ -204,18 +195,4 @@ static void first_frame_decides(void **state)
     expect_format(&dump, "1.3");
 }
 
-int main(void)
-{
-    const struct CMUnitTest layout[] = {
-        cmocka_unit_test(released_headers),
-        cmocka_unit_test(future_headers),
-        cmocka_unit_test(refused_headers),
-        cmocka_unit_test(cut_headers),
-        cmocka_unit_test(five_layouts_of_go1_3),
-        cmocka_unit_test(dump_of_2013_without_params_first),
-        cmocka_unit_test(cut_dump_of_2013),
-        cmocka_unit_test(beta_frames),
-        cmocka_unit_test(first_frame_decides),
-    };
-    return UNIT_RUN(layout);
-}
+UNIT_MAIN(NULL, NULL)

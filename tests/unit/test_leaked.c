@@ -94,10 +94,9 @@ static void expect(struct dump *dump, uint64_t blocked, uint64_t leaked)
 
 /* The goroutine 2 waits for a channel that only it holds; 3 for one that a variable holds; 4 for
  * one that 3 holds, and 5 for one that 2 holds. */
-static void a_goroutine_runs_if_something_alive_reaches_its_channel(void **state)
+TEST(a_goroutine_runs_if_something_alive_reaches_its_channel)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 2; i <= 5; i++) {
         put_sudog(&dump, i, 0, 0, CHAN(i));
@@ -115,10 +114,9 @@ static void a_goroutine_runs_if_something_alive_reaches_its_channel(void **state
 }
 
 /* The treap of semaphores leads to all sudogs, and these to the locks. */
-static void what_the_runtime_keeps_wakes_nobody(void **state)
+TEST(what_the_runtime_keeps_wakes_nobody)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, PLAIN(2) + 4, 0);
     put_sudog(&dump, 3, 0, PLAIN(3) + 4, 0);
@@ -135,10 +133,9 @@ static void what_the_runtime_keeps_wakes_nobody(void **state)
 
 /* 2 has been taken from the queue of its channel; 3 is in there behind another one; 4 has no sudog
  * any more. */
-static void a_goroutine_that_is_being_woken_runs(void **state)
+TEST(a_goroutine_that_is_being_woken_runs)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, 0, CHAN(2));
     put_sudog(&dump, 3, SUDOG(9), 0, CHAN(3));
@@ -157,10 +154,9 @@ static void a_goroutine_that_is_being_woken_runs(void **state)
 
 /* A sudog of an earlier wait, to which the runtime's pool leads, still has its goroutine, and
  * nothing else. */
-static void what_waits_for_nothing_has_no_sudog(void **state)
+TEST(what_waits_for_nothing_has_no_sudog)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 2; i <= 4; i++)
         put_sudog(&dump, i, 0, 0, 0);
@@ -197,11 +193,10 @@ static uint64_t waited_by(const struct dump *dump, uint64_t goid)
 /* Only the list of the sync.Cond, which begins at the 40th byte of PLAIN(2), leads to the sudogs of
  * 2, 3 and 4. PLAIN(1) has old pointers to two of them, but no list; nor has PLAIN(3), which has
  * pooled ones of earlier waits, as a runtime.p. */
-static void a_condition_wakes_by_its_list(void **state)
+TEST(a_condition_wakes_by_its_list)
 {
     for (int is_held = 0; is_held < 2; is_held++) {
         struct dump dump;
-        (void)state;
         dump_start_modern(&dump, "go1.22.1");
         dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
         dump_object(&dump, SUDOG(3), 96, WORDS(G(3), SUDOG(4)));
@@ -223,11 +218,10 @@ static void a_condition_wakes_by_its_list(void **state)
 }
 
 /* A variable of a package has the list, so what the goroutines wait on is an address or a name. */
-static void a_condition_may_be_a_variable(void **state)
+TEST(a_condition_may_be_a_variable)
 {
     struct dump dump;
     size_t size;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
     dump_object(&dump, SUDOG(3), 96, WORDS(G(3)));
@@ -244,10 +238,9 @@ static void a_condition_may_be_a_variable(void **state)
 }
 
 /* The word of the finalizer's object is not enough, what the object points to is. */
-static void a_finalizer_keeps_what_its_object_points_to(void **state)
+TEST(a_finalizer_keeps_what_its_object_points_to)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, 0, CHAN(2));
     put_channel(&dump, 2, SUDOG(2));
@@ -263,7 +256,7 @@ static void a_finalizer_keeps_what_its_object_points_to(void **state)
 
 /* What a weak pointer points to is an object without pointers, which has the address. A process
  * names these objects by records; in a dump of WriteHeapDump each small one may be of this kind. */
-static void a_weak_handle_leads_to_its_object(void **state)
+TEST(a_weak_handle_leads_to_its_object)
 {
     static const struct {
         bool is_process, is_named, is_held, is_older, is_live;
@@ -272,7 +265,6 @@ static void a_weak_handle_leads_to_its_object(void **state)
         {false, false, true, true, false}, {true, true, true, false, true},
         {true, true, false, false, false}, {true, false, true, false, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, cases[i].is_older ? "go1.22.1" : "go1.23.1");
@@ -295,7 +287,7 @@ static void a_weak_handle_leads_to_its_object(void **state)
 
 /* A lock of 8 bytes shares a slot with another value. What points behind the lock does not lead to
  * it; what points before it may, as no type says how large the value there is. */
-static void a_pointer_to_a_neighbour_does_not_lead_to_a_lock(void **state)
+TEST(a_pointer_to_a_neighbour_does_not_lead_to_a_lock)
 {
     enum { BY_VARIABLE, BY_OBJECT, BY_GOROUTINE, BY_LEAKED, BY_WEAK, WAYS };
     static const struct {
@@ -303,7 +295,6 @@ static void a_pointer_to_a_neighbour_does_not_lead_to_a_lock(void **state)
         bool is_live;
     } cases[] = {{4, 0, true},   {4, 4, true},  {4, 7, true},  {4, 8, false},
                  {4, 12, false}, {12, 0, true}, {12, 8, true}, {12, 15, true}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int way = 0; way < WAYS; way++) {
             const uint64_t pointer = SLOT(1) + cases[i].pointer;
@@ -330,9 +321,8 @@ static void a_pointer_to_a_neighbour_does_not_lead_to_a_lock(void **state)
 
 /* A goroutine that runs again by a lock in a slot makes another run; and a root whose words are not
  * known may lead anywhere in a slot. */
-static void a_lock_in_a_slot_wakes_others(void **state)
+TEST(a_lock_in_a_slot_wakes_others)
 {
-    (void)state;
     for (int is_held = 0; is_held < 2; is_held++) {
         struct dump dump;
         dump_start_modern(&dump, "go1.23.1");
@@ -351,12 +341,11 @@ static void a_lock_in_a_slot_wakes_others(void **state)
 
 /* Each way in which something may be missing from a heap or unknown spoils the proof, and is told.
  * Only a heap of which nothing is missing has one. */
-static void a_proof_needs_a_complete_heap(void **state)
+TEST(a_proof_needs_a_complete_heap)
 {
     struct dump dump;
     const char *reason, *last = NULL;
     struct g2h_error error = {0};
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     dump_object(&dump, PLAIN(1), 64, WORDS(PLAIN(1)));
     put_goroutine(&dump, 2, WAITING, "select (no cases)", 0);
@@ -427,11 +416,10 @@ static void a_proof_needs_a_complete_heap(void **state)
     dump_deinit(&dump);
 }
 
-static void there_is_no_proof_for_older_releases_or_without_the_end(void **state)
+TEST(there_is_no_proof_for_older_releases_or_without_the_end)
 {
     for (int is_old = 0; is_old < 2; is_old++) {
         struct dump dump;
-        (void)state;
         dump_start_modern(&dump, is_old ? "go1.18.1" : "go1.22.1");
         put_goroutine(&dump, 2, WAITING, "select (no cases)", 0);
         if (is_old)
@@ -447,21 +435,4 @@ static void there_is_no_proof_for_older_releases_or_without_the_end(void **state
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest leaked[] = {
-        cmocka_unit_test(a_goroutine_runs_if_something_alive_reaches_its_channel),
-        cmocka_unit_test(what_the_runtime_keeps_wakes_nobody),
-        cmocka_unit_test(a_goroutine_that_is_being_woken_runs),
-        cmocka_unit_test(what_waits_for_nothing_has_no_sudog),
-        cmocka_unit_test(a_condition_wakes_by_its_list),
-        cmocka_unit_test(a_condition_may_be_a_variable),
-        cmocka_unit_test(a_finalizer_keeps_what_its_object_points_to),
-        cmocka_unit_test(a_weak_handle_leads_to_its_object),
-        cmocka_unit_test(a_pointer_to_a_neighbour_does_not_lead_to_a_lock),
-        cmocka_unit_test(a_lock_in_a_slot_wakes_others),
-        cmocka_unit_test(a_proof_needs_a_complete_heap),
-        cmocka_unit_test(there_is_no_proof_for_older_releases_or_without_the_end),
-    };
-    return UNIT_RUN(leaked);
-}
+UNIT_MAIN(NULL, NULL)

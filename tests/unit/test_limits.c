@@ -54,10 +54,9 @@ static void assert_limit(struct g2h_error *error, const char *part, const char *
     g2h_error_destroy(error);
 }
 
-static void nodes_of_a_graph(void **state)
+TEST(nodes_of_a_graph)
 {
     struct g2h_graph *graph;
-    (void)state;
     const struct g2h_heap *heap = dump_load(&dump, 1);
     limits.nodes = OBJECTS;
     assert_limit(g2h_graph_build(heap, NULL, &graph), "more than the 100 that a graph can have",
@@ -74,9 +73,8 @@ static struct g2h_error *write_format(const char *name)
     return error;
 }
 
-static void nodes_and_edges_of_a_snapshot(void **state)
+TEST(nodes_and_edges_of_a_snapshot)
 {
-    (void)state;
     const struct g2h_view_account *account = g2h_view_account(dump_view(&dump, 1, NULL));
     limits.snapshot_nodes = account->nodes / 2;
     assert_limit(write_format("heapsnapshot"), " nodes and ", "; --max-nodes 10M folds");
@@ -86,10 +84,9 @@ static void nodes_and_edges_of_a_snapshot(void **state)
     assert_limit(write_format("heapsnapshot"), " edges: more than the ", "; --max-nodes 10M folds");
 }
 
-static void edges_of_dominators(void **state)
+TEST(edges_of_dominators)
 {
     struct g2h_dominators *dominators;
-    (void)state;
     const struct g2h_view *view = dump_view(&dump, 1, NULL);
     limits.dominator_edges = 10;
     assert_limit(g2h_view_dominators(view, &dominators), "more than the 10 among which",
@@ -97,18 +94,16 @@ static void edges_of_dominators(void **state)
     assert_no_error(write_format("hprof"));
 }
 
-static void ids_of_a_java_heap(void **state)
+TEST(ids_of_a_java_heap)
 {
-    (void)state;
     dump_view(&dump, 1, NULL);
     limits.hprof_ids = OBJECTS;
     assert_limit(write_format("hprof"), "identifiers of 4 bytes", "--max-nodes");
 }
 
-static void ids_of_a_series(void **state)
+TEST(ids_of_a_series)
 {
     struct g2h_identity *identity;
-    (void)state;
     const struct g2h_graph *graph = dump_graph(&dump, 1);
     assert_no_error(g2h_identity_create(1, &identity));
     limits.last_id = 99;
@@ -136,12 +131,11 @@ static void write_dump(struct dump *from, char ret[32])
 }
 
 /* When the objects of an --inspect session can have no more ids, it begins another series. */
-static void ids_of_a_session(void **state)
+TEST(ids_of_a_session)
 {
     char paths[2][32];
     const char *const inputs[] = {paths[0], paths[1]};
     struct dump other;
-    (void)state;
     dump_start_modern(&other, "go1.21.0");
     dump_object(&other, BASE + 0x20000, 64, WORDS(0));
     dump_bss(&other, BSS, WORDS(BASE + 0x20000));
@@ -172,11 +166,10 @@ static void ids_of_a_session(void **state)
 }
 
 /* The ids of nodes that are not objects may run out while a snapshot is written. */
-static void ids_of_other_nodes(void **state)
+TEST(ids_of_other_nodes)
 {
     char path[32];
     const char *const inputs[] = {path};
-    (void)state;
     write_dump(&dump, path);
     const struct session_options options = {.taken = {.threads = 1},
                                             .inputs = inputs,
@@ -196,26 +189,14 @@ static void ids_of_other_nodes(void **state)
 }
 
 /* What is known of a process before it is stopped, or of a dump once it is loaded. */
-static void objects_that_are_too_many_at_once(void **state)
+TEST(objects_that_are_too_many_at_once)
 {
     struct needs needs = {
         .name = "process 7", .objects = 101, .most = 100, .beyond = "that fit; take fewer"};
-    (void)state;
     assert_limit(needs_check(&needs), "process 7: 101 objects: more than the 100 that fit",
                  "; take fewer");
     needs.objects = 100;
     assert_no_error(needs_check(&needs));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(nodes_of_a_graph),    TEST(nodes_and_edges_of_a_snapshot),
-        TEST(edges_of_dominators), TEST(ids_of_a_java_heap),
-        TEST(ids_of_a_series),     TEST(ids_of_a_session),
-        TEST(ids_of_other_nodes),  TEST(objects_that_are_too_many_at_once),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(start, end)

@@ -38,9 +38,8 @@ static void expect_objects(const struct g2h_heap *heap)
 
 /* Spans in the order of a shuffled deck, as Go's span table has them, with sizes from 8 to 8192,
  * and a large object. */
-static void spans_in_any_order(void **state)
+TEST(spans_in_any_order)
 {
-    (void)state;
     static const uint32_t sizes[] = {8, 16, 24, 48, 112, 1024, 4096, 8192};
     uint32_t deck[BASE_PAGES];
     uint64_t random = 99, objects = 0, bytes = 0;
@@ -84,9 +83,8 @@ static void spans_in_any_order(void **state)
 
 /* No dump has its objects in these orders, but none is refused for them: descending, runs that lie
  * between each other, and scattered. */
-static void objects_in_any_order(void **state)
+TEST(objects_in_any_order)
 {
-    (void)state;
     enum { COUNT = 3000 };
     struct dump dump;
     for (int order = 0; order < 3; order++) {
@@ -109,9 +107,8 @@ static void objects_in_any_order(void **state)
 
 /* A heap of more objects than numbers can count: the limit is lowered, since a dump with so many
  * has tens of gigabytes. */
-static void too_many_objects(void **state)
+TEST(too_many_objects)
 {
-    (void)state;
     enum { COUNT = 3000 };
     const uint64_t most = limits.objects;
     struct dump dump;
@@ -144,9 +141,8 @@ static void too_many_objects(void **state)
 }
 
 /* Objects larger than a page, next to a small one. */
-static void large_objects(void **state)
+TEST(large_objects)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE + 0x100000, 1 << 20, WORDS(BASE + 0x100000));
@@ -160,9 +156,8 @@ static void large_objects(void **state)
     dump_deinit(&dump);
 }
 
-static void empty_heap(void **state)
+TEST(empty_heap)
 {
-    (void)state;
     struct dump dump;
     uint32_t found;
     dump_start_modern(&dump, "go1.26.1");
@@ -176,9 +171,8 @@ static void empty_heap(void **state)
 
 /* ---- damage ---- */
 
-static void duplicate_objects(void **state)
+TEST(duplicate_objects)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 10; i++)
@@ -195,9 +189,8 @@ static void duplicate_objects(void **state)
 }
 
 /* Objects overlap in a page, across pages, and one overlaps many: the lower one is dropped. */
-static void overlapping_objects(void **state)
+TEST(overlapping_objects)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 64, WORDS(BASE));
@@ -216,9 +209,8 @@ static void overlapping_objects(void **state)
     dump_deinit(&dump);
 }
 
-static void misplaced_objects(void **state)
+TEST(misplaced_objects)
 {
-    (void)state;
     const uint64_t addresses[] = {0, BASE + 4, BASE + 1, (uint64_t)1 << 56, UINT64_MAX - 7};
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
@@ -237,9 +229,8 @@ static void misplaced_objects(void **state)
 
 /* Objects whose contents need not be in the file: together they are larger than the heap's range,
  * and then the range itself is larger than any machine has. */
-static void objects_larger_than_the_heap(void **state)
+TEST(objects_larger_than_the_heap)
 {
-    (void)state;
     const uint64_t huge = (uint64_t)1 << 41; /* 32 bits of it are 0: nothing is stored */
     struct dump dump;
     for (int range = 0; range < 2; range++) {
@@ -257,9 +248,8 @@ static void objects_larger_than_the_heap(void **state)
 }
 
 /* Everything before the damage is loaded, and the heap has the reason. */
-static void cut_dump(void **state)
+TEST(cut_dump)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 100; i++)
@@ -276,9 +266,8 @@ static void cut_dump(void **state)
 }
 
 /* The facts that a dump from outside has behind its EOF record, cut everywhere. */
-static void facts_behind_the_end(void **state)
+TEST(facts_behind_the_end)
 {
-    (void)state;
     static const uint8_t facts[] =
         "go2heapsnapshot facts 1\n\x01\x02\x80\x20\x05\x03\x80\x40\x07\x00rest";
     const uint64_t text = 24, whole = text + 10;
@@ -308,9 +297,8 @@ static void facts_behind_the_end(void **state)
 
 /* The ages of objects, cut everywhere: two looks, at the second of which objects of class 5 had
  * ended, and a span of four slots. Spans before the cut are kept. */
-static void ages_of_objects(void **state)
+TEST(ages_of_objects)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0e\x64\x02\x01\x00\x02"
                                    "\x00\x07\x00\x00"
                                    "\x08\x09\x05\x03\x05\x01\x00"
@@ -354,9 +342,8 @@ static void ages_of_objects(void **state)
 }
 
 /* How a process ended, cut everywhere. */
-static void ending(void **state)
+TEST(ending)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x07\x80\x20\x09\x03\x05\x06\x07";
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
@@ -376,9 +363,8 @@ static void ending(void **state)
 
 /* RSS and its parts, cut everywhere: a later version may have more parts. Parts that are more than
  * the whole are not believed. */
-static void resident_memory(void **state)
+TEST(resident_memory)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0c\x80\x40\x01\x0d\x09\x01\x02\x03"
                                    "\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c",
                          wrong[] = "go2heapsnapshot facts 1\n\x0c\x05\x01\x02\x03\x03";
@@ -399,9 +385,8 @@ static void resident_memory(void **state)
 }
 
 /* What was missing when a dump was made, cut everywhere. */
-static void missing_memory(void **state)
+TEST(missing_memory)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x06\x08\x80\x20\x09\x03";
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
@@ -418,9 +403,8 @@ static void missing_memory(void **state)
 
 /* What of a process could not be read, cut everywhere; each of the numbers makes the heap inexact,
  * and conservative objects and frames make it incomplete. */
-static void unread_memory(void **state)
+TEST(unread_memory)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x06\x09\x01\x02\x03\x04\x80\x20";
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
@@ -447,9 +431,8 @@ static void unread_memory(void **state)
 }
 
 /* Objects that secret.Do has allocated: the contents of those that are there are secret. */
-static void secrets(void **state)
+TEST(secrets)
 {
-    (void)state;
     struct dump dump;
     struct g2h_object object;
     dump_start_modern(&dump, "go1.26.1");
@@ -473,9 +456,8 @@ static void secrets(void **state)
 }
 
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
-static void data_behind_the_end(void **state)
+TEST(data_behind_the_end)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x05\x80\x40\x80\x80\x08"
                                    "\x04\x80\x20\x03"
                                    "abc"
@@ -507,9 +489,8 @@ static void data_behind_the_end(void **state)
 }
 
 /* What is untouched according to the facts, whatever they say, is then a part of one object. */
-static void untouched_parts(void **state)
+TEST(untouched_parts)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n";
     const uint64_t first = 0xc000000000, big = 0x20000;
     const struct {
@@ -541,9 +522,8 @@ static void untouched_parts(void **state)
 
 /* A dump with facts that end before their end is damaged, and what unknown facts hide may be
  * missing. */
-static void facts_without_their_end(void **state)
+TEST(facts_without_their_end)
 {
-    (void)state;
     static const struct {
         const char *facts;
         size_t size;
@@ -565,9 +545,8 @@ static void facts_without_their_end(void **state)
     }
 }
 
-static void bytes_behind_the_end(void **state)
+TEST(bytes_behind_the_end)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_eof(&dump);
@@ -619,9 +598,8 @@ static uint64_t put_pages(struct dump *dump, bool bitmap, bool green_tea, uint64
     return slots - real;
 }
 
-static void phantoms_of_versions(void **state)
+TEST(phantoms_of_versions)
 {
-    (void)state;
     static const struct {
         const char *version;
         bool bitmap, green_tea;
@@ -648,9 +626,8 @@ static void phantoms_of_versions(void **state)
 
 /* memstats' count is exact, so it corrects a version that does not tell the tail, except in a dump
  * that is cut. */
-static void memstats_has_the_last_word(void **state)
+TEST(memstats_has_the_last_word)
 {
-    (void)state;
     static const struct {
         const char *version;
         bool bitmap, green_tea;
@@ -673,9 +650,8 @@ static void memstats_has_the_last_word(void **state)
 }
 
 /* A count that no tail explains changes nothing. */
-static void memstats_that_fits_nothing(void **state)
+TEST(memstats_that_fits_nothing)
 {
-    (void)state;
     struct dump dump;
     uint64_t objects;
     dump_start_modern(&dump, "go1.22.1");
@@ -689,9 +665,8 @@ static void memstats_that_fits_nothing(void **state)
 
 /* ---- types, frames, slot classes ---- */
 
-static void first_type_record_counts(void **state)
+TEST(first_type_record_counts)
 {
-    (void)state;
     const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 8}, {G2H_FIELD_POINTER, 16}};
     struct dump dump;
     dump_start(&dump, DUMP_1_3, 8, false);
@@ -722,9 +697,8 @@ static void first_type_record_counts(void **state)
 
 /* Objects of a size share a slot class if they agree on having pointers; sizes of all sorts have
  * slot classes of their own. */
-static void slot_classes_by_size_and_pointers(void **state)
+TEST(slot_classes_by_size_and_pointers)
 {
-    (void)state;
     static const uint64_t sizes[] = {8, 16, 12, 32768, 32776, 40960, 4194304, 4194308};
     enum { SIZES = 8 };
     struct dump dump;
@@ -748,9 +722,8 @@ static void slot_classes_by_size_and_pointers(void **state)
     dump_deinit(&dump);
 }
 
-static void frames_follow_their_goroutine(void **state)
+TEST(frames_follow_their_goroutine)
 {
-    (void)state;
     struct dump dump;
     struct g2h_record record;
     dump_start_modern(&dump, "go1.19.8");
@@ -776,9 +749,8 @@ static void frames_follow_their_goroutine(void **state)
 }
 
 /* The rate at which a process samples, cut everywhere. */
-static void rate(void **state)
+TEST(rate)
 {
-    (void)state;
     static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x0b\x80\x20";
     for (uint64_t size = 0; size < sizeof(facts); size++) {
         struct facts read = {0};
@@ -825,9 +797,8 @@ static uint64_t rate_of(uint64_t samples, const char *fact)
 
 /* At the usual rate 4,000 objects of 24 bytes have no sample: one of 21,845 has. Forty samples are
  * one of a hundred, so that the rate is a hundred objects' bytes. */
-static void samples_refute_a_rate(void **state)
+TEST(samples_refute_a_rate)
 {
-    (void)state;
     assert_int_equal(rate_of(MANY, NULL), 1);
     assert_int_equal(rate_of(1, NULL), G2H_MEMPROFILE_RATE);
     assert_int_equal(rate_of(40, NULL), 2048);
@@ -836,38 +807,4 @@ static void samples_refute_a_rate(void **state)
     assert_int_equal(rate_of(MANY, "go2heapsnapshot facts 1\n\x0b\x80\x20"), 4096);
 }
 
-int main(void)
-{
-    const struct CMUnitTest load[] = {
-        cmocka_unit_test(spans_in_any_order),
-        cmocka_unit_test(objects_in_any_order),
-        cmocka_unit_test(too_many_objects),
-        cmocka_unit_test(large_objects),
-        cmocka_unit_test(empty_heap),
-        cmocka_unit_test(duplicate_objects),
-        cmocka_unit_test(overlapping_objects),
-        cmocka_unit_test(misplaced_objects),
-        cmocka_unit_test(objects_larger_than_the_heap),
-        cmocka_unit_test(cut_dump),
-        cmocka_unit_test(facts_without_their_end),
-        cmocka_unit_test(bytes_behind_the_end),
-        cmocka_unit_test(facts_behind_the_end),
-        cmocka_unit_test(ages_of_objects),
-        cmocka_unit_test(ending),
-        cmocka_unit_test(resident_memory),
-        cmocka_unit_test(missing_memory),
-        cmocka_unit_test(unread_memory),
-        cmocka_unit_test(secrets),
-        cmocka_unit_test(data_behind_the_end),
-        cmocka_unit_test(untouched_parts),
-        cmocka_unit_test(phantoms_of_versions),
-        cmocka_unit_test(memstats_has_the_last_word),
-        cmocka_unit_test(memstats_that_fits_nothing),
-        cmocka_unit_test(first_type_record_counts),
-        cmocka_unit_test(slot_classes_by_size_and_pointers),
-        cmocka_unit_test(frames_follow_their_goroutine),
-        cmocka_unit_test(rate),
-        cmocka_unit_test(samples_refute_a_rate),
-    };
-    return UNIT_RUN(load);
-}
+UNIT_MAIN(NULL, NULL)

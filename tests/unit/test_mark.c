@@ -213,9 +213,8 @@ static void link_to_next(struct links *links, uint32_t object)
 }
 
 /* There is never more than one object to visit, so there is nothing to share. */
-static void chain(void **state)
+TEST(chain)
 {
-    (void)state;
     check_all(300000, link_to_next, 1000, 1, 1);
     check_all(300000, link_to_next, 299999, 1, 1);
 }
@@ -226,9 +225,8 @@ static void link_from_hub(struct links *links, uint32_t object)
         link_to(links, i);
 }
 
-static void fan(void **state)
+TEST(fan)
 {
-    (void)state;
     check_all(400000, link_from_hub, 70000, 1, 1);
 }
 
@@ -239,9 +237,8 @@ static void link_to_children(struct links *links, uint32_t object)
             link_to(links, 2 * object + i);
 }
 
-static void tree(void **state)
+TEST(tree)
 {
-    (void)state;
     check_all((1 << 18) - 1, link_to_children, 0, 1, 1);
     check_all((1 << 18) - 1, link_to_children, 1, 1, 1);
 }
@@ -258,9 +255,8 @@ static void link_rings(struct links *links, uint32_t object)
         link_to(links, object + 2500);
 }
 
-static void cycles(void **state)
+TEST(cycles)
 {
-    (void)state;
     check_all(250000, link_rings, 500, 1, 1);
     check_all(250000, link_rings, 3, 3000, 80);
 }
@@ -276,9 +272,8 @@ static void link_at_random(struct links *links, uint32_t object)
                            : (uint32_t)(unit_random(&seed) % links->objects));
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-    (void)state;
     seed = 1;
     for (unsigned round = 0; round < 30; round += unit_step()) {
         const uint32_t objects = (uint32_t)(unit_random(&seed) % 200000) + 1000;
@@ -288,9 +283,8 @@ static void random_graphs(void **state)
 
 /* Pushes all objects, or many that each reach some, in steps that are no multiples of a word of
  * marks. */
-static void many_roots(void **state)
+TEST(many_roots)
 {
-    (void)state;
     check_all(200000, link_to_next, 0, 1, 200000);
     check_all(200000, link_to_children, 3, 5, 39999);
     seed = 99;
@@ -300,9 +294,8 @@ static void many_roots(void **state)
 /* ---- threads ---- */
 
 /* About as many objects as a thread visits alone; nothing to visit; no objects. */
-static void more_threads_than_work(void **state)
+TEST(more_threads_than_work)
 {
-    (void)state;
     for (int round = 0; round < 5; round++) {
         for (uint32_t count = MARK_ALONE - 1; count < MARK_ALONE + 4; count++) {
             check_all(count, link_to_next, 0, 1, 1);
@@ -314,9 +307,8 @@ static void more_threads_than_work(void **state)
 }
 
 /* A thread does the tasks of the threads that could not be started. */
-static void fewer_threads_than_asked_for(void **state)
+TEST(fewer_threads_than_asked_for)
 {
-    (void)state;
     for (int left = 0; left < 3; left++) {
         struct links links;
         struct targets targets;
@@ -335,17 +327,4 @@ static void fewer_threads_than_asked_for(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain),
-        cmocka_unit_test(fan),
-        cmocka_unit_test(tree),
-        cmocka_unit_test(cycles),
-        cmocka_unit_test(random_graphs),
-        cmocka_unit_test(many_roots),
-        cmocka_unit_test(more_threads_than_work),
-        cmocka_unit_test(fewer_threads_than_asked_for),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

@@ -52,9 +52,8 @@ static void expect_text(const char *name, const char *expected)
     expect_name(name, strlen(name), expected, strlen(expected));
 }
 
-static void names_that_are_fine(void **state)
+TEST(names_that_are_fine)
 {
-    (void)state;
     static const char *const names[] = {"",
                                         "main.T",
                                         "*main.T",
@@ -78,18 +77,16 @@ static void names_that_are_fine(void **state)
         expect_text(names[i], names[i]);
 }
 
-static void receiving_channels(void **state)
+TEST(receiving_channels)
 {
-    (void)state;
     expect_text("<-chan int", "chan (<-) int");
     expect_text("<-chan struct {}", "chan (<-) struct {}");
     expect_text("<-chan <-chan int", "chan (<-) <-chan int");
 }
 
 /* DEVTOOLS.md §3 and §5: no node may have one of these names, or begin like this. */
-static void reserved_names(void **state)
+TEST(reserved_names)
 {
-    (void)state;
     static const char *const names[] = {"Object",
                                         "Array",
                                         "(string)",
@@ -144,9 +141,8 @@ static void reserved_names(void **state)
 }
 
 /* The first byte of an invalid sequence becomes one U+FFFD; the bytes behind it are read afresh. */
-static void invalid_utf8(void **state)
+TEST(invalid_utf8)
 {
-    (void)state;
 #define BAD "\xef\xbf\xbd"
     expect_text("\x80", BAD);
     expect_text("a\xff"
@@ -173,9 +169,8 @@ static void invalid_utf8(void **state)
 }
 
 /* A sequence that the name's end cuts, in memory that ends there. */
-static void cut_utf8(void **state)
+TEST(cut_utf8)
 {
-    (void)state;
     static const char sequence[] = "\xf0\x9f\x98\x80";
     for (size_t size = 1; size < 4; size++) {
         char *name = malloc(size);
@@ -189,9 +184,8 @@ static void cut_utf8(void **state)
 }
 
 /* The limit is 1024 characters, not bytes, with the text that is put before or behind the name. */
-static void long_names(void **state)
+TEST(long_names)
 {
-    (void)state;
     char name[5000], expected[5000];
     for (size_t size = 1022; size <= 1026; size++) {
         memset(name, 'x', size);
@@ -208,9 +202,8 @@ static void long_names(void **state)
 }
 
 /* Two names that differ only beyond the limit are one string: DevTools groups by text. */
-static void cut_names_are_one_string(void **state)
+TEST(cut_names_are_one_string)
 {
-    (void)state;
     struct names names = {0};
     uint8_t name[2000];
     uint32_t one, other;
@@ -223,9 +216,8 @@ static void cut_names_are_one_string(void **state)
     names_deinit(&names);
 }
 
-static void limits_of_text(void **state)
+TEST(limits_of_text)
 {
-    (void)state;
     struct text text = {0};
     assert_int_equal(text_append_utf8(&text, (const uint8_t *)"abc", 3, 2), 2);
     assert_int_equal(text_append_utf8(&text, (const uint8_t *)"abc", 3, 0), 0);
@@ -237,9 +229,8 @@ static void limits_of_text(void **state)
 }
 
 /* Import paths as Go's linker escapes them; nothing else looks like that. */
-static void escaped_paths(void **state)
+TEST(escaped_paths)
 {
-    (void)state;
     static const struct {
         const char *name, *shown;
     } cases[] = {
@@ -266,9 +257,8 @@ static void escaped_paths(void **state)
 
 /* ---- classes of objects ---- */
 
-static void classes_without_types(void **state)
+TEST(classes_without_types)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -284,9 +274,8 @@ static void classes_without_types(void **state)
     dump_deinit(&dump);
 }
 
-static void classes_of_1_3(void **state)
+TEST(classes_of_1_3)
 {
-    (void)state;
     const struct g2h_field field = {G2H_FIELD_POINTER, 0};
     struct dump dump;
     struct snapshot snapshot;
@@ -331,9 +320,8 @@ static const char *edge_between(const struct snapshot *snapshot, const struct du
     return snapshot_edge_name(snapshot, edge);
 }
 
-static void edges_by_offset(void **state)
+TEST(edges_by_offset)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -350,9 +338,8 @@ static void edges_by_offset(void **state)
 
 /* An interface's first word gives the dynamic type: by its itab or, in an eface, by the type
  * itself. */
-static void edges_of_interfaces(void **state)
+TEST(edges_of_interfaces)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -383,9 +370,8 @@ static void edges_of_interfaces(void **state)
  * or with that of the elements if it is a slice: no field list has this word, and the word behind
  * it is not an interface's.
  */
-static void malloc_header_is_no_interface(void **state)
+TEST(malloc_header_is_no_interface)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.26.1");
@@ -409,9 +395,8 @@ static void malloc_header_is_no_interface(void **state)
 
 /* In 1.3, arrays of pointers have elements, and arrays of structs have "[2].f8"; in a channel, both
  * are counted from its buffer. */
-static void edges_of_arrays(void **state)
+TEST(edges_of_arrays)
 {
-    (void)state;
     const struct g2h_field first = {G2H_FIELD_POINTER, 0}, second = {G2H_FIELD_POINTER, 8};
     struct dump dump;
     struct snapshot snapshot;
@@ -446,9 +431,8 @@ static void edges_of_arrays(void **state)
 }
 
 /* A large array of pointers must not make a string per offset. */
-static void edges_far_into_an_object(void **state)
+TEST(edges_far_into_an_object)
 {
-    (void)state;
     enum { COUNT = 400000 };
     struct dump dump;
     struct snapshot snapshot;
@@ -480,7 +464,7 @@ static void edges_far_into_an_object(void **state)
 
 /* ---- what names say ---- */
 
-static void forms_of_types(void **state)
+TEST(forms_of_types)
 {
     static const struct {
         const char *type;
@@ -532,7 +516,6 @@ static void forms_of_types(void **state)
         {"sync.entryPool", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_NONE, false},
         {"container/list.Element", G2H_FORM_OTHER, G2H_FORM_DECLARED, G2H_RUNTIME_ENTRY, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
         const unsigned says = form_of_type(bytes_of(types[i].type), types[i].of);
         if ((says >> NAME_FORM_SHIFT & NAME_FORM_MASK) != (unsigned)types[i].form ||
@@ -542,7 +525,7 @@ static void forms_of_types(void **state)
     }
 }
 
-static void forms_of_functions(void **state)
+TEST(forms_of_functions)
 {
     static const struct {
         const char *function;
@@ -560,16 +543,14 @@ static void forms_of_functions(void **state)
         {"iox.f", 0},
         {"", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
         assert_int_equal(form_of_function(bytes_of(functions[i].function)), functions[i].says);
 }
 
 /* A name may be used by several types, the first of which says what it is. */
-static void forms_are_kept(void **state)
+TEST(forms_are_kept)
 {
     name_uses uses = {0};
-    (void)state;
     assert_true(name_uses_add(&uses, 3, G2H_NAME_OF_NODE));
     assert_true(name_uses_add(&uses, 3, form_of_type(bytes_of("*main.T"), G2H_FORM_OTHER)));
     assert_true(name_uses_add(&uses, 3,
@@ -582,13 +563,12 @@ static void forms_are_kept(void **state)
 }
 
 /* The forms of an edge's name that need no object. */
-static void names_of_edges(void **state)
+TEST(names_of_edges)
 {
     struct names names = {0};
     const struct namer namer = {.names = &names};
     struct text text = {0};
     uint32_t number;
-    (void)state;
     assert_true(string_pool_intern(&names.strings, "other", 5, &number));
     assert_true(string_pool_intern(&names.strings, "field", 5, &number));
     const struct edge_name edges[] = {{.value = number, .form = EDGE_NAME_STRING},
@@ -601,29 +581,4 @@ static void names_of_edges(void **state)
     names_deinit(&names);
 }
 
-int main(void)
-{
-    const struct CMUnitTest names[] = {
-        cmocka_unit_test(names_that_are_fine),
-        cmocka_unit_test(receiving_channels),
-        cmocka_unit_test(reserved_names),
-        cmocka_unit_test(invalid_utf8),
-        cmocka_unit_test(cut_utf8),
-        cmocka_unit_test(long_names),
-        cmocka_unit_test(cut_names_are_one_string),
-        cmocka_unit_test(limits_of_text),
-        cmocka_unit_test(escaped_paths),
-        cmocka_unit_test(classes_without_types),
-        cmocka_unit_test(classes_of_1_3),
-        cmocka_unit_test(edges_by_offset),
-        cmocka_unit_test(edges_of_interfaces),
-        cmocka_unit_test(malloc_header_is_no_interface),
-        cmocka_unit_test(edges_of_arrays),
-        cmocka_unit_test(edges_far_into_an_object),
-        cmocka_unit_test(names_of_edges),
-        cmocka_unit_test(forms_of_types),
-        cmocka_unit_test(forms_of_functions),
-        cmocka_unit_test(forms_are_kept),
-    };
-    return UNIT_RUN(names);
-}
+UNIT_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@
 enum { OBJECTS = 16 };
 
 /* Writes objects that point to each other, and says of which the finalizers never run. */
-static void finalizers_lead_back(void **state)
+TEST(finalizers_lead_back)
 {
     enum { RING, LINK, HELD, INNER, OUTER, CAUGHT, CLOSURE, FREE, QUEUED, LAST };
     static const bool expected[OBJECTS] = {[RING] = true, [CAUGHT] = true};
@@ -21,7 +21,6 @@ static void finalizers_lead_back(void **state)
         [OUTER] = AT(INNER), [CLOSURE] = AT(CAUGHT), [QUEUED] = AT(LAST), [LAST] = AT(LAST)};
     uint64_t *bits;
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 0; i < OBJECTS; i++)
         dump_object(&dump, AT(i), 64, WORDS(0, words[i]));
@@ -50,13 +49,12 @@ static void finalizers_lead_back(void **state)
 
 /* The collector ignores a pointer of an object to itself; and what the handle of a weak pointer has
  * the address of, code can reach. */
-static void weak_ways_are_no_proof(void **state)
+TEST(weak_ways_are_no_proof)
 {
     enum { RING, LINK, SELF, WEAK, OTHER, COUNT };
     const uint64_t words[COUNT] = {AT(LINK), AT(RING), AT(SELF), AT(OTHER), AT(WEAK)};
     uint64_t *bits;
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.24.1");
     for (unsigned i = 0; i < COUNT; i++)
         dump_object(&dump, AT(i), 64, WORDS(0, words[i]));
@@ -82,11 +80,10 @@ static void weak_ways_are_no_proof(void **state)
 }
 
 /* Nothing is proved if something is missing that may lead to the object. */
-static void a_cut_dump_proves_nothing(void **state)
+TEST(a_cut_dump_proves_nothing)
 {
     uint64_t *bits;
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.22.1");
     dump_object(&dump, AT(0), 64, WORDS(AT(0)));
     dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(0), 0);
@@ -96,12 +93,4 @@ static void a_cut_dump_proves_nothing(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest never_run[] = {
-        cmocka_unit_test(finalizers_lead_back),
-        cmocka_unit_test(weak_ways_are_no_proof),
-        cmocka_unit_test(a_cut_dump_proves_nothing),
-    };
-    return UNIT_RUN(never_run);
-}
+UNIT_MAIN(NULL, NULL)

@@ -140,11 +140,10 @@ static int end(void **state)
  * to places in one array of *int: these are more parts than an object may have, and more looks at
  * its fields than typing takes.
  */
-static void too_much_is_the_same(void **state)
+TEST(too_much_is_the_same)
 {
     enum { TYPES = 30, HOLDERS = 4000, WORDS = 4000 };
     const uint64_t list = HEAP, array = list + HOLDERS * 8, holders = array + WORDS * 8 + 8192;
-    (void)state;
     const uint32_t number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE),
                    to_number = type_pointer(&types, "*int", number);
     uint32_t pointers[TYPES];
@@ -283,7 +282,7 @@ static void add_heap(uint32_t first)
     free(objects);
 }
 
-static void any_heap_is_the_same(void **state)
+TEST(any_heap_is_the_same)
 {
     for (unsigned i = 0; i < 4; i += unit_step()) {
         const uint32_t first = add_types();
@@ -293,18 +292,17 @@ static void any_heap_is_the_same(void **state)
         same_in_any_order();
         if (i < 3) {
             const uint64_t seed = dice;
-            end(state);
-            start(state);
+            end(NULL);
+            start(NULL);
             dice = seed;
         }
     }
 }
 
 /* The account adds up the sums of all threads, for more objects than one of them handles. */
-static void accounts_add_up(void **state)
+TEST(accounts_add_up)
 {
     enum { OBJECTS = 3 << 16 };
-    (void)state;
     for (uint64_t i = 0; i < OBJECTS; i++)
         dump_object(&dump, HEAP + i * 16, 16, i % 2, (uint64_t[]){0});
     dump_eof(&dump);
@@ -341,12 +339,4 @@ static void accounts_add_up(void **state)
     free(typing);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(too_much_is_the_same, start, end),
-        cmocka_unit_test_setup_teardown(any_heap_is_the_same, start, end),
-        cmocka_unit_test_setup_teardown(accounts_add_up, start, end),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(start, end)

@@ -74,19 +74,17 @@ static void expect(enum g2h_error_code wanted, const char *words)
 /* ---- tests ---- */
 
 /* If memory runs out while the executable is opened, --exe would not help. */
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
-    (void)state;
     recorded = "/x/app";
     open_fails = without_memory;
     expect(G2H_ERROR_MEMORY, "memory");
 }
 
 /* An executable that cannot be opened, or is not Go, has to be given. */
-static void executable_is_not_opened(void **state)
+TEST(executable_is_not_opened)
 {
     static const enum g2h_error_code codes[] = {G2H_ERROR_NOT_EXE, G2H_ERROR_SYSTEM};
-    (void)state;
     recorded = "/x/app";
     open_fails = with_code;
     for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++) {
@@ -96,19 +94,10 @@ static void executable_is_not_opened(void **state)
 }
 
 /* A core that names no executable. */
-static void none_is_named(void **state)
+TEST(none_is_named)
 {
-    (void)state;
     recorded = NULL;
     expect(G2H_ERROR_NOT_EXE, "--exe takes the executable that ran");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(executable_is_not_opened),
-        cmocka_unit_test(none_is_named),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

@@ -35,9 +35,8 @@ static void expect_number(uint32_t value)
     assert_memory_equal(text + 12, "xxxx", 4);
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     uint64_t random = 17;
     for (uint32_t value = 0; value <= 1000000; value += unit_step())
         expect_number(value);
@@ -66,9 +65,8 @@ static void expect_large(uint64_t value)
     assert_string_equal(text, expected);
 }
 
-static void large_numbers(void **state)
+TEST(large_numbers)
 {
-    (void)state;
     uint64_t random = 17;
     for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10)
         for (uint64_t digit = 1; digit <= 10; digit++)
@@ -94,9 +92,8 @@ static void expect_json(const char *text, size_t size, const char *expected)
     free(json);
 }
 
-static void json_strings(void **state)
+TEST(json_strings)
 {
-    (void)state;
     expect_json("", 0, "\"\"");
     expect_json("main.T", 6, "\"main.T\"");
     expect_json("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
@@ -180,9 +177,8 @@ static char *inflate_all(const char *data, size_t size, size_t expected, size_t 
     return target;
 }
 
-static void same_bytes_for_any_threads(void **state)
+TEST(same_bytes_for_any_threads)
 {
-    (void)state;
     const unsigned threads[] = {1, 2, 3, 8, 50};
     for (int gzip = 0; gzip < 2; gzip++) {
         size_t size, other_size;
@@ -197,9 +193,8 @@ static void same_bytes_for_any_threads(void **state)
     }
 }
 
-static void gzip_inflates_to_the_same(void **state)
+TEST(gzip_inflates_to_the_same)
 {
-    (void)state;
     const size_t tasks[] = {0, 1, 2, TASKS};
     for (size_t i = 0; i < 4; i++) {
         size_t size, packed_size, inflated_size;
@@ -242,13 +237,12 @@ static void stream_parts(struct sink_stream *stream, const uint8_t *data, size_t
 }
 
 /* A dump that is streamed has the bytes of one that was in a file before, compressed or not. */
-static void streams_have_the_bytes_of_dumps(void **state)
+TEST(streams_have_the_bytes_of_dumps)
 {
     enum { STREAMED = 37 * SINK_PIECE / 2 + 77, ZEROS = 3 * SINK_PIECE };
     uint8_t *data = calloc(1, STREAMED);
     struct g2h_input *input;
     uint64_t random = 3;
-    (void)state;
     assert_non_null(data);
     for (size_t i = 0; i < STREAMED; i++)
         if (i < SINK_PIECE || i > SINK_PIECE + ZEROS)
@@ -279,9 +273,8 @@ static void streams_have_the_bytes_of_dumps(void **state)
     free(data);
 }
 
-static void failing_writes(void **state)
+TEST(failing_writes)
 {
-    (void)state;
     for (int gzip = 0; gzip < 2; gzip++) {
         int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
         if (fd < 0)
@@ -299,7 +292,7 @@ static void failing_writes(void **state)
 }
 
 /* Java has Latin-1 if all characters are of it, else UTF-16, in which some have two units. */
-static void strings_of_java(void **state)
+TEST(strings_of_java)
 {
     static const struct {
         const char *text, *bytes; /* in hexadecimal */
@@ -317,7 +310,6 @@ static void strings_of_java(void **state)
         {"\xf4\x8f\xbf\xbf", "dbffdfff", true},
         {"\xff", "fffd", true},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++) {
         char bytes[16], text[33] = "";
         const struct java_string string = java_string_of(strings[i].text, strlen(strings[i].text));
@@ -330,17 +322,4 @@ static void strings_of_java(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest output[] = {
-        cmocka_unit_test(strings_of_java),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(large_numbers),
-        cmocka_unit_test(json_strings),
-        cmocka_unit_test(same_bytes_for_any_threads),
-        cmocka_unit_test(gzip_inflates_to_the_same),
-        cmocka_unit_test(streams_have_the_bytes_of_dumps),
-        cmocka_unit_test(failing_writes),
-    };
-    return UNIT_RUN(output);
-}
+UNIT_MAIN(NULL, NULL)

@@ -109,9 +109,8 @@ static uint32_t type_of_object(uint32_t object)
     return typing.claims[object] == 0 ? TYPE_NONE : (typing.claims[object] & CLAIM_TYPE) - 1;
 }
 
-static void types_what_hangs_from_data(void **state)
+TEST(types_what_hangs_from_data)
 {
-    (void)state;
     dump_bss(&dump, BSS, WORDS(BSS + 16, 0, 0, HEAP));
     load();
     lead(BSS, REFERENCE_VALUE, BSS + 16, node, 0);
@@ -125,9 +124,8 @@ static void types_what_hangs_from_data(void **state)
     assert_null(value_at(BSS));
 }
 
-static void needs_the_collectors_words(void **state)
+TEST(needs_the_collectors_words)
 {
-    (void)state;
     /* The field list does not have the last word, so a node does not fit there. */
     const uint64_t words[] = {BSS + 8, HEAP, HEAP};
     const struct g2h_field fields[] = {{.offset = 0}, {.offset = 8}};
@@ -144,9 +142,8 @@ static void needs_the_collectors_words(void **state)
     assert_non_null(value_at(BSS));
 }
 
-static void takes_the_shortest_path(void **state)
+TEST(takes_the_shortest_path)
 {
-    (void)state;
     /* Two variables: the first leads to a node by way of another node, the second leads to it
      * directly. */
     dump_bss(&dump, BSS,
@@ -167,9 +164,8 @@ static void takes_the_shortest_path(void **state)
     assert_int_equal(typing.outside.values.count, 3);
 }
 
-static void extends_arrays(void **state)
+TEST(extends_arrays)
 {
-    (void)state;
     dump_bss(&dump, BSS, WORDS(0, 0, HEAP, 0, HEAP + 16, 0));
     load();
     lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 1);
@@ -185,9 +181,8 @@ static void extends_arrays(void **state)
     assert_int_equal(type_of_object(1), TYPE_NONE); /* an int in a slot with pointers */
 }
 
-static void follows_the_own_stack_only(void **state)
+TEST(follows_the_own_stack_only)
 {
-    (void)state;
     dump_goroutine(&dump, 1, 0x500, STACK);
     dump_frame(&dump, "main.work", STACK, 0, WORDS(STACK + 16, OTHER_STACK, 0, HEAP), 2);
     dump_goroutine(&dump, 2, 0x600, OTHER_STACK);
@@ -219,11 +214,10 @@ static void follows_the_own_stack_only(void **state)
 }
 
 /* The heap of a new process grows, so that its last goroutines' stacks lie behind all objects. */
-static void follows_to_stacks_around_the_heap(void **state)
+TEST(follows_to_stacks_around_the_heap)
 {
     enum { BELOW = HEAP - 0x100, BETWEEN = HEAP + 0x100, BEHIND = HEAP + 0x300 };
     static const uint64_t stacks[] = {BELOW, BETWEEN, BEHIND};
-    (void)state;
     for (uint64_t i = 0; i < 3; i++) {
         dump_goroutine(&dump, i + 1, 0x500, stacks[i]);
         dump_frame(&dump, "main.work", stacks[i], 0, WORDS(0, HEAP + 16), 1);
@@ -244,9 +238,8 @@ static void follows_to_stacks_around_the_heap(void **state)
         assert_non_null(value_at(stacks[i] + 8));
 }
 
-static void survives_frames_that_overlap(void **state)
+TEST(survives_frames_that_overlap)
 {
-    (void)state;
     dump_goroutine(&dump, 1, 0x500, STACK);
     for (uint64_t i = 0; i < 3; i++)
         dump_frame(&dump, "main.work", STACK + 8 * i, i, WORDS(STACK, STACK, STACK, STACK), 4);
@@ -259,13 +252,12 @@ static void survives_frames_that_overlap(void **state)
 
 /* A damaged dump says that bss goes on at address 0, where the executable has a section. Only what
  * is behind it is the section's. */
-static void survives_a_segment_that_wraps(void **state)
+TEST(survives_a_segment_that_wraps)
 {
     static const uint8_t bytes[64];
     struct image_section section = {
         .data = {bytes, sizeof(bytes)}, .flags = SHF_ALLOC, .address = 8, .size = sizeof(bytes)};
     const struct image image = {.sections = &section, .section_count = 1};
-    (void)state;
     dump_bss(&dump, UINT64_MAX - 15, WORDS(1, 2, 3, 4));
     load_with(&image);
     assert_int_equal(typing.outside.areas.count, 1); /* of those that overlap one is kept */
@@ -274,17 +266,4 @@ static void survives_a_segment_that_wraps(void **state)
                 area->contents.data + area->contents.size <= bytes + sizeof(bytes));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(types_what_hangs_from_data, start, end),
-        cmocka_unit_test_setup_teardown(needs_the_collectors_words, start, end),
-        cmocka_unit_test_setup_teardown(takes_the_shortest_path, start, end),
-        cmocka_unit_test_setup_teardown(extends_arrays, start, end),
-        cmocka_unit_test_setup_teardown(follows_the_own_stack_only, start, end),
-        cmocka_unit_test_setup_teardown(follows_to_stacks_around_the_heap, start, end),
-        cmocka_unit_test_setup_teardown(survives_frames_that_overlap, start, end),
-        cmocka_unit_test_setup_teardown(survives_a_segment_that_wraps, start, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(start, end)

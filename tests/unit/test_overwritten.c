@@ -250,32 +250,23 @@ static int inflated(const char *path)
     return fd;
 }
 
-static void untyped(void **state)
+TEST(untyped)
 {
     static const char *const names[] = {
         "samples/dumps/go1.3.3-386.1.dump.gz", "samples/dumps/go1.4.3-amd64.1.dump.gz",
         "samples/dumps/go1.5.4-amd64-clean.1.dump.gz", "samples/dumps/go1.15-amd64.1.dump.gz",
         "samples/dumps/go1.26-s390x.1.dump.gz"};
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         convert_overwritten(names[i], NULL, 5);
 }
 
-static void typed(void **state)
+TEST(typed)
 {
     char path[64];
-    (void)state;
     const int exe = inflated("samples/leakserver.exe.gz");
     snprintf(path, sizeof(path), "/proc/self/fd/%d", exe);
     convert_overwritten("samples/leakserver.1.dump.gz", path, 48);
     close(exe);
 }
 
-int main(void)
-{
-    const struct CMUnitTest overwritten[] = {
-        cmocka_unit_test(untyped),
-        cmocka_unit_test(typed),
-    };
-    return UNIT_RUN(overwritten);
-}
+UNIT_MAIN(NULL, NULL)

@@ -44,9 +44,8 @@ static void expect(const char *name, const char *expected)
     text_deinit(&text);
 }
 
-static void paths_become_names(void **state)
+TEST(paths_become_names)
 {
-    (void)state;
     add("net/http", "http");
     add("gopkg.in/yaml.v3", "yaml");
     add("github.com/acme/go-store/v2", "store");
@@ -72,9 +71,8 @@ static void paths_become_names(void **state)
            "1");
 }
 
-static void what_is_no_path_stays(void **state)
+TEST(what_is_no_path_stays)
 {
-    (void)state;
     add("net/http", "http");
     expect("net/httptest.Server", "net/httptest.Server");
     expect("my/net/http.T", "my/net/http.T");
@@ -89,9 +87,8 @@ static void what_is_no_path_stays(void **state)
     expect("struct { A int \"net/http.T\\", "struct { A int \"net/http.T\\");
 }
 
-static void the_same_name_is_none(void **state)
+TEST(the_same_name_is_none)
 {
-    (void)state;
     add("a.com/store", "store");
     expect("a.com/store.T", "store.T");
     add("b.com/go-store", "store");
@@ -118,9 +115,8 @@ static void the_same_name_is_none(void **state)
     expect("x.org/yamlv3.T", "x.org/yamlv3.T");
 }
 
-static void functions_have_packages(void **state)
+TEST(functions_have_packages)
 {
-    (void)state;
     add_function("net/http.(*conn).serve");
     add_function("net/http.glob..func1");
     add_function("gopkg.in/yaml%2ev3.(*parser).parse");
@@ -148,9 +144,8 @@ static void functions_have_packages(void **state)
 }
 
 /* A method of another package that only that package may call has both packages in its name. */
-static void embedded_methods_have_two(void **state)
+TEST(embedded_methods_have_two)
 {
-    (void)state;
     add("google.golang.org/grpc", "grpc");
     add("etcd.io/v3/client", "client");
     add("main", "main");
@@ -170,9 +165,8 @@ static void embedded_methods_have_two(void **state)
 }
 
 /* The work depends on a name's size, not on its contents. */
-static void adverse_names_take_no_time(void **state)
+TEST(adverse_names_take_no_time)
 {
-    (void)state;
     enum { SIZE = 1 << 20 };
     static const char *const patterns[] = {"a/", "a.", "/.", "\"", "\\\"", "a/b.", ".", "a/b\""};
     char *name = malloc(SIZE);
@@ -192,15 +186,4 @@ static void adverse_names_take_no_time(void **state)
     free(name);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(paths_become_names, start, end),
-        cmocka_unit_test_setup_teardown(what_is_no_path_stays, start, end),
-        cmocka_unit_test_setup_teardown(the_same_name_is_none, start, end),
-        cmocka_unit_test_setup_teardown(functions_have_packages, start, end),
-        cmocka_unit_test_setup_teardown(embedded_methods_have_two, start, end),
-        cmocka_unit_test_setup_teardown(adverse_names_take_no_time, start, end),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(start, end)

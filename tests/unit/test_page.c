@@ -47,9 +47,8 @@ static size_t expect(const struct page *like, size_t most)
     return other.window.next;
 }
 
-static void windows(void **state)
+TEST(windows)
 {
-    (void)state;
     struct page page = {.is_json = true, .window.bytes = 4000};
     for (int i = 0; i < 3; i++)
         assert_true((page.window.first = expect(&page, 200)) > 0);
@@ -59,9 +58,8 @@ static void windows(void **state)
     assert_int_equal(expect(&page, 1), 0);
 }
 
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     struct page page = {.is_json = true, .window.bytes = 4000, .limits.rows = 10};
     assert_int_equal(expect(&page, 20), 0);
     page.window.bytes = 300;
@@ -72,21 +70,14 @@ static void limits(void **state)
     expect(&(struct page){.is_json = true, .limits.bytes = 1000}, 100);
 }
 
-static void text(void **state)
+TEST(text)
 {
-    (void)state;
     expect(&(struct page){.columns = 80}, 2 * TEXT_ROWS);
 }
 
-static void all(void **state)
+TEST(all)
 {
-    (void)state;
     expect(&(struct page){.is_json = true}, 2 * ROWS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest page_tests[] = {cmocka_unit_test(windows), cmocka_unit_test(limits),
-                                            cmocka_unit_test(text), cmocka_unit_test(all)};
-    return cmocka_run_group_tests(page_tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -15,9 +15,8 @@ static uint32_t expected(bool green_tea, uint64_t word, uint64_t size, bool has_
     return reserve ? (uint32_t)((8192 - reserve) / size * size) : SPAN_PAGE;
 }
 
-static void values_of_the_formula(void **state)
+TEST(values_of_the_formula)
 {
-    (void)state;
     for (uint64_t word = 4; word <= 8; word += 4)
         for (uint64_t size = 8; size <= (word == 8 ? 512 : 128); size += 8)
             for (int pointers = 0; pointers < 2; pointers++) {
@@ -30,9 +29,8 @@ static void values_of_the_formula(void **state)
 }
 
 /* By hand: 8192 - 128 = 8064 = 168 * 48; 8192 - 256 = 7936 = 165.3 * 48 = 62 * 128. */
-static void values_by_hand(void **state)
+TEST(values_by_hand)
 {
-    (void)state;
     assert_int_equal(phantoms_begin(TAIL_BITMAP, 8, 48, true), 8064);
     assert_int_equal(phantoms_begin(TAIL_BITMAP, 8, 48, false), SPAN_PAGE);
     assert_int_equal(phantoms_begin(TAIL_GREEN_TEA, 8, 48, true), 165 * 48);
@@ -45,9 +43,8 @@ static void values_by_hand(void **state)
 }
 
 /* Larger slots have malloc headers instead of phantoms. */
-static void larger_slots_have_none(void **state)
+TEST(larger_slots_have_none)
 {
-    (void)state;
     for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++) {
         assert_int_equal(phantoms_begin((enum span_tail)tail, 8, 520, true), SPAN_PAGE);
         assert_int_equal(phantoms_begin((enum span_tail)tail, 8, 576, true), SPAN_PAGE);
@@ -58,9 +55,8 @@ static void larger_slots_have_none(void **state)
     }
 }
 
-static void tails_of_versions(void **state)
+TEST(tails_of_versions)
 {
-    (void)state;
     static const struct {
         const char *version;
         int minor;
@@ -91,13 +87,4 @@ static void tails_of_versions(void **state)
             fail_msg("%s", cases[i].version);
 }
 
-int main(void)
-{
-    const struct CMUnitTest phantoms[] = {
-        cmocka_unit_test(values_of_the_formula),
-        cmocka_unit_test(values_by_hand),
-        cmocka_unit_test(larger_slots_have_none),
-        cmocka_unit_test(tails_of_versions),
-    };
-    return UNIT_RUN(phantoms);
-}
+UNIT_MAIN(NULL, NULL)

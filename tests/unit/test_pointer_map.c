@@ -44,9 +44,8 @@ static void is_path(uint32_t type, uint64_t offset, const char *expected)
     assert_string_equal(path, expected);
 }
 
-static void finds_pointer_fields_of_nested_types(void **state)
+TEST(finds_pointer_fields_of_nested_types)
 {
-    (void)state;
     const uint32_t inner = type_struct(&types, "main.inner", 32);
     type_field(&types, "n", word, 0);
     type_field(&types, "list", slice, 8);
@@ -73,9 +72,8 @@ static void finds_pointer_fields_of_nested_types(void **state)
     is_path(word, 0, "");
 }
 
-static void first_words_of_interfaces_are_told_by_a_mask(void **state)
+TEST(first_words_of_interfaces_are_told_by_a_mask)
 {
-    (void)state;
     static const uint8_t both[] = {3};
     types.list.data[any].pointer_bytes = 16;
     types.list.data[any].gc_mask = both;
@@ -87,9 +85,8 @@ static void first_words_of_interfaces_are_told_by_a_mask(void **state)
     assert_int_equal(made->field_count, 2);
 }
 
-static void a_mask_is_believed_more_than_fields(void **state)
+TEST(a_mask_is_believed_more_than_fields)
 {
-    (void)state;
     static const uint8_t mask[] = {4};
     const uint32_t type = type_struct(&types, "main.masked", 24);
     types.list.data[type].pointer_bytes = 24;
@@ -102,9 +99,8 @@ static void a_mask_is_believed_more_than_fields(void **state)
     assert_int_equal(made->fields[0].offset, 16);
 }
 
-static void pointers_to_what_is_never_in_the_heap_are_none(void **state)
+TEST(pointers_to_what_is_never_in_the_heap_are_none)
 {
-    (void)state;
     const uint32_t outside = type_pointer(&types, "*runtime.mspan", word);
     types.list.data[outside].pointer_bytes = 0;
     const uint32_t type = type_struct(&types, "main.T", 16);
@@ -115,9 +111,8 @@ static void pointers_to_what_is_never_in_the_heap_are_none(void **state)
     assert_int_equal(map(outside)->field_count, 0);
 }
 
-static void absurd_types_have_no_pointer_map(void **state)
+TEST(absurd_types_have_no_pointer_map)
 {
-    (void)state;
     const uint32_t huge = type_array(&types, "[]huge", pointer, UINT64_C(1) << 40);
     const uint32_t itself = type_array(&types, "[1]itself", word, 1);
     types.list.data[itself].elem = itself;
@@ -143,9 +138,8 @@ static void absurd_types_have_no_pointer_map(void **state)
     assert_true(strlen(path) < sizeof(path));
 }
 
-static void arrays_without_pointers_cost_nothing(void **state)
+TEST(arrays_without_pointers_cost_nothing)
 {
-    (void)state;
     const uint32_t bytes = type_array(&types, "[n]int", word, UINT64_C(1) << 50);
     const uint32_t empty = type_array(&types, "[0]*int", pointer, 0);
     assert_true(map(bytes)->known);
@@ -154,9 +148,8 @@ static void arrays_without_pointers_cost_nothing(void **state)
     assert_int_equal(map(empty)->size, 0);
 }
 
-static void fields_beyond_the_end_are_dropped(void **state)
+TEST(fields_beyond_the_end_are_dropped)
 {
-    (void)state;
     const uint32_t type = type_struct(&types, "main.short", 16);
     type_field(&types, "p", pointer, 0);
     type_field(&types, "list", slice, 8);
@@ -175,9 +168,8 @@ static void fields_beyond_the_end_are_dropped(void **state)
     assert_non_null(map(overlapping));
 }
 
-static void many_large_pointer_maps_are_too_many(void **state)
+TEST(many_large_pointer_maps_are_too_many)
 {
-    (void)state;
     uint32_t list[200];
     size_t known = 0;
     for (size_t i = 0; i < 200; i++)
@@ -190,10 +182,9 @@ static void many_large_pointer_maps_are_too_many(void **state)
     assert_true(map(small)->known);
 }
 
-static void which_pointer_maps_are_too_many_depends_on_types_only(void **state)
+TEST(which_pointer_maps_are_too_many_depends_on_types_only)
 {
     enum { TYPES = 200 };
-    (void)state;
     bool known[TYPES];
     size_t count = 0;
     uint32_t first = 0;
@@ -211,9 +202,8 @@ static void which_pointer_maps_are_too_many_depends_on_types_only(void **state)
         assert_int_equal(map(first + i)->known, known[i]);
 }
 
-static void fields_are_found_behind_empty_ones(void **state)
+TEST(fields_are_found_behind_empty_ones)
 {
-    (void)state;
     const uint32_t empty = type_struct(&types, "struct {}", 0);
     const uint32_t type = type_struct(&types, "main.T", 24);
     type_field(&types, "a", pointer, 0);
@@ -227,9 +217,8 @@ static void fields_are_found_behind_empty_ones(void **state)
     assert_null(types_field_at(&types, &types.list.data[empty], 0));
 }
 
-static void long_paths_are_cut(void **state)
+TEST(long_paths_are_cut)
 {
-    (void)state;
     char name[300], path[100];
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
@@ -239,22 +228,4 @@ static void long_paths_are_cut(void **state)
     assert_int_equal(strlen(path), sizeof(path) - 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest pointer_map_tests[] = {
-        TEST(finds_pointer_fields_of_nested_types),
-        TEST(first_words_of_interfaces_are_told_by_a_mask),
-        TEST(a_mask_is_believed_more_than_fields),
-        TEST(pointers_to_what_is_never_in_the_heap_are_none),
-        TEST(absurd_types_have_no_pointer_map),
-        TEST(arrays_without_pointers_cost_nothing),
-        TEST(fields_beyond_the_end_are_dropped),
-        TEST(many_large_pointer_maps_are_too_many),
-        TEST(which_pointer_maps_are_too_many_depends_on_types_only),
-        TEST(fields_are_found_behind_empty_ones),
-        TEST(long_paths_are_cut),
-    };
-    return UNIT_RUN(pointer_map_tests);
-}
+UNIT_MAIN(start, end)

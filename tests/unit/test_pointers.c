@@ -85,33 +85,29 @@ static void check_typed(const struct g2h_field *fields, size_t field_count, uint
     (const struct g2h_field[]){__VA_ARGS__}, \
         sizeof((struct g2h_field[]){__VA_ARGS__}) / sizeof(struct g2h_field)
 
-static void pointers_of_1_3(void **state)
+TEST(pointers_of_1_3)
 {
-    (void)state;
     check_typed(FIELDS({G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 2}, {G2H_FIELD_POINTER, 3}), 0,
                 WORDS(0x1111, 0x2222, 0, 0x4444), WORDS(0, 0x1111, 3, 0x4444));
 }
 
 /* The collector does not follow an empty string. */
-static void strings_of_1_3(void **state)
+TEST(strings_of_1_3)
 {
-    (void)state;
     check_typed(FIELDS({G2H_FIELD_STRING, 0}), 0, WORDS(0x1111, 5), WORDS(0, 0x1111));
     check_typed(FIELDS({G2H_FIELD_STRING, 0}), 0, WORDS(0x1111, 0), NO_WORDS);
     check_typed(FIELDS({G2H_FIELD_STRING, 0}), 0, WORDS(0, 5), NO_WORDS);
 }
 
 /* Nor does it follow a slice without capacity, whatever the length. */
-static void slices_of_1_3(void **state)
+TEST(slices_of_1_3)
 {
-    (void)state;
     check_typed(FIELDS({G2H_FIELD_SLICE, 1}), 0, WORDS(7, 0x1111, 0, 5), WORDS(1, 0x1111));
     check_typed(FIELDS({G2H_FIELD_SLICE, 1}), 0, WORDS(7, 0x1111, 5, 0), NO_WORDS);
 }
 
-static void ifaces_of_1_3(void **state)
+TEST(ifaces_of_1_3)
 {
-    (void)state;
     check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(POINTER_ITAB, 0x1111),
                 WORDS(0, POINTER_ITAB, 1, 0x1111));
     check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(SCALAR_ITAB, 0x1111), WORDS(0, SCALAR_ITAB));
@@ -124,9 +120,8 @@ static void ifaces_of_1_3(void **state)
                 WORDS(0, SCALAR_TYPE, 1, 0x1111));
 }
 
-static void efaces_of_1_3(void **state)
+TEST(efaces_of_1_3)
 {
-    (void)state;
     check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0,
                 WORDS(POINTER_TYPE, 0x1111, 0x2222), WORDS(0, POINTER_TYPE, 1, 0x1111, 2, 0x2222));
     check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0,
@@ -156,9 +151,8 @@ static void put_object_of(struct dump *dump, uint64_t kind, uint64_t element_siz
     assert_null(g2h_heap_damage(dump->heap));
 }
 
-static void arrays(void **state)
+TEST(arrays)
 {
-    (void)state;
     struct dump dump;
     put_object_of(&dump, G2H_OBJECT_ARRAY, 24, 72);
     expect_object(&dump,
@@ -179,9 +173,8 @@ static void arrays(void **state)
     dump_deinit(&dump);
 }
 
-static void channels(void **state)
+TEST(channels)
 {
-    (void)state;
     struct dump dump;
     put_object_of(&dump, G2H_OBJECT_CHAN, 24, 88 + 2 * 24); /* hchansize is 88 */
     expect_object(&dump, WORDS(88, 0x100b, 104, 0x100d, 112, 0x100e, 128, 0x1010));
@@ -194,9 +187,8 @@ static void channels(void **state)
     dump_deinit(&dump);
 }
 
-static void conservative_objects(void **state)
+TEST(conservative_objects)
 {
-    (void)state;
     struct dump dump;
     put_object_of(&dump, G2H_OBJECT_CONSERVATIVE, 24, 32);
     expect_object(&dump, WORDS(0, 0x1000, 8, 0x1001, 16, 0x1002, 24, 0x1003));
@@ -208,9 +200,8 @@ static void conservative_objects(void **state)
 
 /* A value's slot may be larger than its type; if the type is larger than the slot, only the slot's
  * words count. */
-static void values_and_slots(void **state)
+TEST(values_and_slots)
 {
-    (void)state;
     struct dump dump;
     put_object_of(&dump, G2H_OBJECT_VALUE, 24, 64);
     expect_object(&dump, WORDS(0, 0x1000, 16, 0x1002));
@@ -237,9 +228,8 @@ static void put_listed(struct dump *dump, enum dump_format format, uint64_t word
 }
 
 /* An interface is one field of two words; the data word always is a pointer. */
-static void interfaces_of_1_4(void **state)
+TEST(interfaces_of_1_4)
 {
-    (void)state;
     for (uint64_t i = 0; i < 4; i++) {
         struct dump dump;
         const uint64_t word = i & 1 ? 8 : 4;
@@ -259,9 +249,8 @@ static void interfaces_of_1_4(void **state)
 }
 
 /* Only the words in the list are pointers, in its order, except those that are nil. */
-static void listed_pointers(void **state)
+TEST(listed_pointers)
 {
-    (void)state;
     const enum dump_format formats[] = {DUMP_1_4, DUMP_1_5, DUMP_1_6, DUMP_1_7};
     for (uint64_t i = 0; i < 16; i++) {
         struct dump dump;
@@ -278,10 +267,9 @@ static void listed_pointers(void **state)
 
 /* Large objects, whose lists have gaps; most of their words are nil, and a few words are out of
  * order, which no Go writes. */
-static void long_lists(void **state)
+TEST(long_lists)
 {
     enum { WORDS_OF_OBJECT = 5000 };
-    (void)state;
     uint64_t random = 5;
     struct g2h_field *fields = calloc(WORDS_OF_OBJECT, sizeof(*fields));
     uint64_t *words = calloc(WORDS_OF_OBJECT, sizeof(*words));
@@ -320,9 +308,8 @@ static void long_lists(void **state)
 
 /* An object of 4 GiB and 24 bytes has 24 bytes in the file; fields beyond these bytes are passed
  * over. */
-static void fields_that_are_not_in_the_file(void **state)
+TEST(fields_that_are_not_in_the_file)
 {
-    (void)state;
     struct dump dump;
     uint8_t contents[24] = {0};
     dump_start_large(&dump, "go1.26.1", (uint64_t)1 << 33);
@@ -340,9 +327,8 @@ static void fields_that_are_not_in_the_file(void **state)
 }
 
 /* Frames and segments have field lists of their own in all formats with contents. */
-static void segments(void **state)
+TEST(segments)
 {
-    (void)state;
     for (int format = DUMP_1_3_BETA; format < DUMP_FORMATS; format++) {
         struct dump dump;
         struct g2h_record record;
@@ -367,10 +353,9 @@ static void segments(void **state)
 /* The contents of an object of 4 GiB and 20,008 bytes begin in a hole of the file, whose end is in
  * the last word that the file has. Fields beyond that word are passed over, too: the bytes there
  * are those of the list itself. */
-static void fields_behind_a_hole(void **state)
+TEST(fields_behind_a_hole)
 {
     enum { STORED = 20008, LAST = STORED - 8, IN_LAST = LAST + 4 };
-    (void)state;
     struct dump dump;
     struct input_file file = {.fd = -1};
     uint8_t *contents = calloc(1, STORED);
@@ -394,24 +379,4 @@ static void fields_behind_a_hole(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest pointers[] = {
-        cmocka_unit_test(pointers_of_1_3),
-        cmocka_unit_test(strings_of_1_3),
-        cmocka_unit_test(slices_of_1_3),
-        cmocka_unit_test(ifaces_of_1_3),
-        cmocka_unit_test(efaces_of_1_3),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(channels),
-        cmocka_unit_test(conservative_objects),
-        cmocka_unit_test(values_and_slots),
-        cmocka_unit_test(interfaces_of_1_4),
-        cmocka_unit_test(listed_pointers),
-        cmocka_unit_test(long_lists),
-        cmocka_unit_test(fields_that_are_not_in_the_file),
-        cmocka_unit_test(segments),
-        cmocka_unit_test(fields_behind_a_hole),
-    };
-    return UNIT_RUN(pointers);
-}
+UNIT_MAIN(NULL, NULL)

@@ -33,18 +33,16 @@ static int by_rank(const void *one, const void *other, void *ranks)
     return rank[*(const uint8_t *)one] - rank[*(const uint8_t *)other];
 }
 
-static void sorts_with_a_context(void **state)
+TEST(sorts_with_a_context)
 {
-    (void)state;
     int ranks[] = {3, 1, 4, 0, 2};
     uint8_t entries[] = {0, 1, 2, 3, 4};
     qsort_r(entries, 5, 1, by_rank, ranks);
     assert_memory_equal(entries, ((uint8_t[]){3, 1, 4, 0, 2}), 5);
 }
 
-static void finds_the_last_byte(void **state)
+TEST(finds_the_last_byte)
 {
-    (void)state;
     const char text[] = "a.b.c\xff";
     assert_ptr_equal(memrchr(text, '.', 6), text + 3);
     assert_ptr_equal(memrchr(text, '.', 3), text + 1);
@@ -55,9 +53,8 @@ static void finds_the_last_byte(void **state)
     assert_null(memrchr(text, 'a', 0));
 }
 
-static void refuses_products_that_overflow(void **state)
+TEST(refuses_products_that_overflow)
 {
-    (void)state;
     uint64_t *numbers = reallocarray(NULL, 2, sizeof(*numbers));
     assert_non_null(numbers);
     numbers[1] = 42;
@@ -70,9 +67,8 @@ static void refuses_products_that_overflow(void **state)
     free(numbers);
 }
 
-static void clears(void **state)
+TEST(clears)
 {
-    (void)state;
     char key[] = "secret";
     explicit_bzero(key, 4);
     assert_memory_equal(key, "\0\0\0\0et", 7);
@@ -80,12 +76,11 @@ static void clears(void **state)
 
 /* More bytes than getentropy() gives at a time. Each one is another in at least one of some tries;
  * that a byte never changes has a probability of 2^-128. */
-static void fills_everything_with_random_bytes(void **state)
+TEST(fills_everything_with_random_bytes)
 {
     enum { SIZE = 1000, TRIES = 17 };
     static uint8_t first[SIZE + 1], next[SIZE + 1];
     bool changed[SIZE] = {false};
-    (void)state;
     for (int i = 0; i < TRIES; i++) {
         assert_int_equal(port_random(i == 0 ? first : next, SIZE, true), 0);
         for (int at = 0; i > 0 && at < SIZE; at++)
@@ -96,14 +91,4 @@ static void fills_everything_with_random_bytes(void **state)
     assert_int_equal(first[SIZE] | next[SIZE], 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest port[] = {
-        cmocka_unit_test(sorts_with_a_context),
-        cmocka_unit_test(finds_the_last_byte),
-        cmocka_unit_test(refuses_products_that_overflow),
-        cmocka_unit_test(clears),
-        cmocka_unit_test(fills_everything_with_random_bytes),
-    };
-    return UNIT_RUN(port);
-}
+UNIT_MAIN(NULL, NULL)

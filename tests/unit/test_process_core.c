@@ -105,9 +105,8 @@ static void expect_nothing(const struct core *core, uint64_t address, uint64_t s
 
 /* ---- segments ---- */
 
-static void segments(void **state)
+TEST(segments)
 {
-    (void)state;
     struct core core;
     const size_t at = behind(4);
     make(&core, 4, 256);
@@ -135,9 +134,8 @@ static void segments(void **state)
 
 /* If a segment has more bytes in the file than in memory, all of them are read: gdb may write such
  * segments. */
-static void file_size_above_memory_size(void **state)
+TEST(file_size_above_memory_size)
 {
-    (void)state;
     struct core core;
     const uint64_t none = 0;
     make(&core, 1, 64);
@@ -148,9 +146,8 @@ static void file_size_above_memory_size(void **state)
     discard(&core);
 }
 
-static void at_the_end_of_addresses(void **state)
+TEST(at_the_end_of_addresses)
 {
-    (void)state;
     struct core core;
     const size_t at = behind(3);
     make(&core, 3, 256);
@@ -170,9 +167,8 @@ static void at_the_end_of_addresses(void **state)
     discard(&core);
 }
 
-static void beyond_the_end(void **state)
+TEST(beyond_the_end)
 {
-    (void)state;
     struct core core;
     const size_t at = behind(5);
     make(&core, 5, 32);
@@ -194,9 +190,8 @@ static void beyond_the_end(void **state)
 }
 
 /* Many segments with the same bytes of the file do not have more memory than the file. */
-static void shared_bytes(void **state)
+TEST(shared_bytes)
 {
-    (void)state;
     struct core core;
     const size_t at = behind(MOST_SEGMENTS);
     make(&core, MOST_SEGMENTS, 1 << 14);
@@ -252,9 +247,8 @@ static void expect_map(const struct core *core, const size_t map[ADDRESSES])
     assert_int_equal(core->process.memory.bytes, there);
 }
 
-static void overlapping(void **state)
+TEST(overlapping)
 {
-    (void)state;
     enum { ROUNDS = 2000, MOST = 8, LARGEST = 64, CONTENTS = 1024 };
     uint64_t random = 1;
     for (unsigned round = 0; round < ROUNDS; round += unit_step()) {
@@ -301,9 +295,8 @@ static void set_number_elsewhere(struct core *core, uint64_t section, uint32_t n
     }
 }
 
-static void number_in_section(void **state)
+TEST(number_in_section)
 {
-    (void)state;
     enum { COUNT = 3 };
     const size_t at = behind(COUNT);
     static const struct {
@@ -335,9 +328,8 @@ static void number_in_section(void **state)
     }
 }
 
-static void headers_elsewhere(void **state)
+TEST(headers_elsewhere)
 {
-    (void)state;
     static const uint64_t places[] = {1 << 20, UINT64_MAX, UINT64_MAX - 55, UINT64_MAX / 2};
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct core core;
@@ -406,9 +398,8 @@ static void make_noted(struct core *core, const struct notes *notes, size_t size
     set_segment(core, 1, PT_LOAD, 0x1000, at + notes->size, 16);
 }
 
-static void usual_notes(void **state)
+TEST(usual_notes)
 {
-    (void)state;
     struct notes notes = {.size = 0};
     struct core core;
     add_usual(&notes, 2);
@@ -427,9 +418,8 @@ static void usual_notes(void **state)
 }
 
 /* The segment's size cuts the notes anywhere. */
-static void cut_notes(void **state)
+TEST(cut_notes)
 {
-    (void)state;
     struct notes notes = {.size = 0};
     const size_t padding = 2;
     add_usual(&notes, 2);
@@ -445,9 +435,8 @@ static void cut_notes(void **state)
     }
 }
 
-static void wrong_counts_of_files(void **state)
+TEST(wrong_counts_of_files)
 {
-    (void)state;
     static const uint64_t counts[] = {
         0, 1, 3, 4, 100, UINT64_MAX, UINT64_MAX / 24, UINT64_MAX / 24 + 1, UINT64_MAX / 3 * 2,
     };
@@ -463,14 +452,13 @@ static void wrong_counts_of_files(void **state)
 }
 
 /* A core may name any number of files, of which so many are examined. */
-static void many_files(void **state)
+TEST(many_files)
 {
     enum { FILES = (1 << 16) + 3, NAME = 8 };
     const uint64_t size = 16 + FILES * (24 + NAME);
     struct core core;
     struct g2h_modules modules;
     uint64_t *words = calloc(1, size);
-    (void)state;
     assert_non_null(words);
     words[0] = FILES;
     words[1] = 4096;
@@ -499,9 +487,8 @@ static void many_files(void **state)
 }
 
 /* Notes give all kinds of sizes for their names and contents, also sizes larger than the file. */
-static void wrong_sizes_of_notes(void **state)
+TEST(wrong_sizes_of_notes)
 {
-    (void)state;
     static const uint32_t sizes[] = {
         0, 1, 111, 112, 119, 120, 4096, INT32_MAX, UINT32_MAX - 3, UINT32_MAX};
     enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
@@ -519,9 +506,8 @@ static void wrong_sizes_of_notes(void **state)
 }
 
 /* Many segments with the same notes do not have more threads than the file. */
-static void shared_notes(void **state)
+TEST(shared_notes)
 {
-    (void)state;
     struct notes notes = {.size = 0};
     struct core core;
     const size_t at = behind(MOST_SEGMENTS);
@@ -538,9 +524,8 @@ static void shared_notes(void **state)
 
 /* ---- other files ---- */
 
-static void other_kinds(void **state)
+TEST(other_kinds)
 {
-    (void)state;
     struct core core;
     make(&core, 1, 64);
     set_segment(&core, 0, PT_LOAD, 0x1000, behind(1), 64);
@@ -561,9 +546,8 @@ static void other_kinds(void **state)
 }
 
 /* A file that is cut anywhere gives the bytes that it has, and the missing ones are counted. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
-    (void)state;
     struct notes notes = {.size = 0};
     struct core core;
     add_usual(&notes, 2);
@@ -591,25 +575,4 @@ static void cut_anywhere(void **state)
     discard(&core);
 }
 
-int main(void)
-{
-    const struct CMUnitTest process_core[] = {
-        cmocka_unit_test(segments),
-        cmocka_unit_test(file_size_above_memory_size),
-        cmocka_unit_test(at_the_end_of_addresses),
-        cmocka_unit_test(beyond_the_end),
-        cmocka_unit_test(shared_bytes),
-        cmocka_unit_test(overlapping),
-        cmocka_unit_test(number_in_section),
-        cmocka_unit_test(headers_elsewhere),
-        cmocka_unit_test(usual_notes),
-        cmocka_unit_test(cut_notes),
-        cmocka_unit_test(wrong_counts_of_files),
-        cmocka_unit_test(many_files),
-        cmocka_unit_test(wrong_sizes_of_notes),
-        cmocka_unit_test(shared_notes),
-        cmocka_unit_test(other_kinds),
-        cmocka_unit_test(cut_anywhere),
-    };
-    return UNIT_RUN(process_core);
-}
+UNIT_MAIN(NULL, NULL)

@@ -29,9 +29,8 @@ static void expect_same(const char *release, const char *other)
     assert_memory_equal(&one, &another, sizeof(one));
 }
 
-static void names_of_fields(void **state)
+TEST(names_of_fields)
 {
-    (void)state;
     assert_string_equal(layout_structure(LAYOUT_MHEAP_SWEEPGEN), "runtime.mheap");
     assert_string_equal(layout_field(LAYOUT_MHEAP_SWEEPGEN), "sweepgen");
     assert_string_equal(layout_field(LAYOUT_G), "");
@@ -39,9 +38,8 @@ static void names_of_fields(void **state)
     assert_string_equal(layout_field(LAYOUT_FIELDS - 1), "Str|str");
 }
 
-static void releases(void **state)
+TEST(releases)
 {
-    (void)state;
     expect("go1.19", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65856, 24);
     expect("go1.20.14", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65824, 24);
     expect("go1.21.13", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65864, 24);
@@ -52,18 +50,16 @@ static void releases(void **state)
 }
 
 /* Fields that a release has no more, and fields that it does not have yet. */
-static void missing_fields(void **state)
+TEST(missing_fields)
 {
-    (void)state;
     expect("go1.21", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 1048576);
     expect("go1.22", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 0);
     expect("go1.21", EM_X86_64, LAYOUT_MSPAN_LARGE_TYPE, 0, 0);
     expect("go1.22", EM_X86_64, LAYOUT_MSPAN_LARGE_TYPE, 152, 8);
 }
 
-static void versions(void **state)
+TEST(versions)
 {
-    (void)state;
     expect_same("go1.26.4", "go1.26");
     expect_same("go1.26-devel", "go1.26");
     expect_same("go1.26rc1", "go1.26");
@@ -71,9 +67,8 @@ static void versions(void **state)
     expect_same("go1.22.5 (Red Hat 1.22.5-1.el9)", "go1.22");
 }
 
-static void experiments(void **state)
+TEST(experiments)
 {
-    (void)state;
     expect("go1.22 X:noallocheaders", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 1048576);
     expect("go1.25.1 X:arenas,greenteagc", EM_AARCH64, LAYOUT_SPAN_INLINE_MARK_BITS, 128, 128);
     expect("go1.25.1", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 0, 0);
@@ -83,9 +78,8 @@ static void experiments(void **state)
     expect_same("go1.24 X:greenteagc,fieldtrack", "go1.24");
 }
 
-static void unknown_releases(void **state)
+TEST(unknown_releases)
 {
-    (void)state;
     static const char *const names[] = {
         "",       "go1",  "go1.18.10", "go1.28",          "go1.100",
         "go2.26", "go1.", "1.26",      "devel +2f3a4b5c", "go1.99999999999999999999"};
@@ -97,9 +91,8 @@ static void unknown_releases(void **state)
 }
 
 /* A release's text without an end, and longer than any version's. */
-static void hostile_release(void **state)
+TEST(hostile_release)
 {
-    (void)state;
     struct layout layout;
     const size_t size = 1 << 16;
     char *text = malloc(size);
@@ -112,9 +105,8 @@ static void hostile_release(void **state)
     free(text);
 }
 
-static void newest(void **state)
+TEST(newest)
 {
-    (void)state;
     struct layout one, other;
     assert_true(layout_of_release(bytes_of("go1.99"), true, EM_X86_64, &one));
     assert_true(layout_of_release(bytes_none, true, EM_X86_64, &other));
@@ -123,9 +115,8 @@ static void newest(void **state)
     assert_memory_equal(&one, &other, sizeof(one));
 }
 
-static void machines(void **state)
+TEST(machines)
 {
-    (void)state;
     expect("go1.21", EM_AARCH64, LAYOUT_MHEAP_ARENAS, 65944, 8);
     expect("go1.22", EM_AARCH64, LAYOUT_MHEAP_ARENAS, 66072, 8);
     expect("go1.27", EM_PPC64, LAYOUT_MHEAP_HEAP_ARENAS, 66160, 24);
@@ -141,11 +132,10 @@ static void machines(void **state)
 
 /* A number of the table that is wrong by one is not seen in any output without a process of that
  * release. Whoever changes the table by tools/layouts changes the number here. */
-static void nothing_else_has_changed(void **state)
+TEST(nothing_else_has_changed)
 {
     static const uint16_t machines[] = {EM_X86_64, EM_AARCH64, EM_RISCV, EM_LOONGARCH, EM_PPC64};
     uint64_t digest = 0xcbf29ce484222325; /* FNV-1a */
-    (void)state;
     for (unsigned minor = 19; minor <= 27; minor++)
         for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
             char release[16];
@@ -161,14 +151,4 @@ static void nothing_else_has_changed(void **state)
     assert_int_equal(digest, 0x9e4f456e28143ea9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest process_layout[] = {
-        cmocka_unit_test(names_of_fields), cmocka_unit_test(releases),
-        cmocka_unit_test(missing_fields),  cmocka_unit_test(versions),
-        cmocka_unit_test(experiments),     cmocka_unit_test(unknown_releases),
-        cmocka_unit_test(hostile_release), cmocka_unit_test(newest),
-        cmocka_unit_test(machines),        cmocka_unit_test(nothing_else_has_changed),
-    };
-    return UNIT_RUN(process_layout);
-}
+UNIT_MAIN(NULL, NULL)

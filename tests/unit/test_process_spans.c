@@ -71,27 +71,24 @@ static uint64_t live_of(const struct mspan *mspan, uint8_t allocated, uint8_t ma
     return span.live[0];
 }
 
-static void swept(void **state)
+TEST(swept)
 {
-    (void)state;
     const struct mspan mspan = {3, 5, ALLOCATED, FRESH, SWEEPGEN},
                        cached = {3, 5, ALLOCATED, FRESH, SWEEPGEN + 3};
     assert_int_equal(live_of(&mspan, 0x50, 0), 0x57);
     assert_int_equal(live_of(&cached, 0x50, 0), 0x57);
 }
 
-static void not_swept_yet(void **state)
+TEST(not_swept_yet)
 {
-    (void)state;
     const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
     assert_int_equal(live_of(&mspan, 0xff, 0x21), 0x21);
     assert_int_equal(live_of(&mspan, 0xff, 0), 0);
 }
 
 /* The moments have the order of mspan.sweep(): whatever it has stored, the same slots live. */
-static void being_swept(void **state)
+TEST(being_swept)
 {
-    (void)state;
     const uint8_t marks[] = {0x21, 0};
     for (size_t i = 0; i < 2; i++) {
         const uint64_t count = marks[i] == 0 ? 0 : 2;
@@ -109,9 +106,8 @@ static void being_swept(void **state)
 }
 
 /* A chain of specials whose next one is not in memory ends there, and that is counted. */
-static void missing_special(void **state)
+TEST(missing_special)
 {
-    (void)state;
     static struct process_memory process;
     enum { SPECIAL = 0x2100 };
     const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
@@ -152,9 +148,8 @@ static uint64_t missing_of_allgs(struct process_memory *process, uint64_t allgs)
 
 /* Goroutines hold objects: none are left out without a count, be it their slice that is missing,
  * its array, or the end of that. */
-static void missing_goroutines(void **state)
+TEST(missing_goroutines)
 {
-    (void)state;
     static struct process_memory process;
     enum { SLICE = 0x2100, END = SPAN + sizeof(process.bytes) };
     const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
@@ -191,9 +186,8 @@ static uint64_t missing_of_bucket(struct process_memory *process, uint64_t bucke
 }
 
 /* A bucket whose stack is not in memory, or has more frames than any, is left out and counted. */
-static void missing_stack(void **state)
+TEST(missing_stack)
 {
-    (void)state;
     static struct process_memory process;
     enum { BUCKET = 0x2200, END = SPAN + sizeof(process.bytes), HEAD = 0x80 };
     const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
@@ -216,9 +210,8 @@ static void set_module(struct process_memory *process, uint64_t module, enum lay
 }
 
 /* The list of modules goes on behind a plugin that the runtime refused, which has no masks. */
-static void refused_module(void **state)
+TEST(refused_module)
 {
-    (void)state;
     static struct process_memory process;
     enum { FIRST = 0x2100, REFUSED = 0x2400, USED = 0x2700, BITS = 0x2a00, DATA = 0x10000 };
     const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
@@ -286,10 +279,9 @@ static const uint8_t *slots_of(const struct g2h_ages *ages)
 
 /* A watch with a window knows what one knows that began when the window did, however often it has
  * moved on; and one with more collections than there are numbers, at least since which of these. */
-static void window_moves_on(void **state)
+TEST(window_moves_on)
 {
     static const unsigned lengths[] = {40, 100, 300}; /* collections */
-    (void)state;
     for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
         const uint64_t length = lengths[i];
         struct g2h_ages *moving = calloc(1, sizeof(*moving)), *fresh = calloc(1, sizeof(*fresh));
@@ -337,17 +329,4 @@ static void window_moves_on(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(swept),
-        cmocka_unit_test(not_swept_yet),
-        cmocka_unit_test(being_swept),
-        cmocka_unit_test(missing_special),
-        cmocka_unit_test(missing_goroutines),
-        cmocka_unit_test(missing_stack),
-        cmocka_unit_test(refused_module),
-        cmocka_unit_test(window_moves_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

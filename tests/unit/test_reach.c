@@ -132,18 +132,16 @@ static void clear(void)
 
 /* ---- garbage ---- */
 
-static void no_garbage(void **state)
+TEST(no_garbage)
 {
-    (void)state;
     const bool roots[MOST] = {true};
     clear();
     matrix[0][1] = matrix[1][2] = matrix[2][0] = true;
     check(3, roots);
 }
 
-static void chains(void **state)
+TEST(chains)
 {
-    (void)state;
     const bool roots[MOST] = {true};
     clear();
     for (unsigned i = 1; i < 20; i++)
@@ -157,18 +155,16 @@ static void chains(void **state)
     check(21, roots);
 }
 
-static void self_references(void **state)
+TEST(self_references)
 {
-    (void)state;
     const bool roots[MOST] = {true};
     clear();
     matrix[1][1] = matrix[2][2] = matrix[2][3] = true;
     check(4, roots);
 }
 
-static void cycles(void **state)
+TEST(cycles)
 {
-    (void)state;
     const bool roots[MOST] = {true};
     clear();
     for (unsigned i = 1; i < 6; i++)
@@ -185,9 +181,8 @@ static void cycles(void **state)
     check(7, roots);
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-    (void)state;
     uint64_t random = 4711;
     for (int round = 0; round < 400; round++) {
         bool roots[MOST] = {false};
@@ -206,9 +201,8 @@ static void random_graphs(void **state)
 
 /* Garbage must not take a live object away from the retained size of the object that holds it, so
  * the edges from garbage to live objects are weak. */
-static void garbage_does_not_hold_what_is_live(void **state)
+TEST(garbage_does_not_hold_what_is_live)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -235,9 +229,8 @@ static void garbage_does_not_hold_what_is_live(void **state)
 }
 
 /* A long chain of objects must not need a stack frame for each of them. */
-static void long_chain(void **state)
+TEST(long_chain)
 {
-    (void)state;
     enum { COUNT = 300000 };
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
@@ -270,9 +263,8 @@ static void put_much_garbage(struct dump *dump, uint64_t each)
     dump_eof(dump);
 }
 
-static void garbage_for_any_threads(void **state)
+TEST(garbage_for_any_threads)
 {
-    (void)state;
     enum { EACH = 2 * MARK_ALONE };
     const unsigned thread_counts[] = {2, 3, 8, 2, 3, 8};
     struct dump dump;
@@ -309,9 +301,8 @@ static const struct snapshot_edge *edge_from(const struct snapshot *snapshot,
  * finalizer's closure. A registered finalizer does not keep its object alive, but the object must
  * hang somewhere, and the objects that it holds are no garbage.
  */
-static void finalizers(void **state)
+TEST(finalizers)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start_modern(&dump, "go1.19.8");
@@ -345,9 +336,8 @@ static void finalizers(void **state)
 
 /* An object with a finalizer is held by another object with a finalizer: both finalizers' edges
  * stay strong, in either order of the finalizers. */
-static void finalizers_in_a_row(void **state)
+TEST(finalizers_in_a_row)
 {
-    (void)state;
     for (int order = 0; order < 2; order++) {
         struct dump dump;
         struct snapshot snapshot;
@@ -389,9 +379,8 @@ static void put_stack_object(struct dump *dump, enum dump_format format,
     dump_eof(dump);
 }
 
-static void stack_objects(void **state)
+TEST(stack_objects)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     put_stack_object(&dump, DUMP_1_7, STACK + 8, false);
@@ -429,9 +418,8 @@ static void stack_objects(void **state)
 }
 
 /* A stack object points to another one, in a frame that nothing else points into. */
-static void stack_objects_in_a_row(void **state)
+TEST(stack_objects_in_a_row)
 {
-    (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.26.1");
     dump_object(&dump, AT(0), 64, NO_WORDS);
@@ -449,9 +437,8 @@ static void stack_objects_in_a_row(void **state)
 
 /* Each kind of record keeps its objects live: a goroutine's ctxt, defer, panic, otherroot, data,
  * and an interior pointer. */
-static void every_root_holds(void **state)
+TEST(every_root_holds)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     struct g2h_record record = {.kind = G2H_RECORD_GOROUTINE};
@@ -489,9 +476,8 @@ static void every_root_holds(void **state)
 }
 
 /* A program that has run for long has goroutines whose numbers do not fit into 32 bits. */
-static void deferred_call_of_large_goroutine(void **state)
+TEST(deferred_call_of_large_goroutine)
 {
-    (void)state;
     const uint64_t goid = 5000000000, g = AT(0);
     struct dump dump;
     struct snapshot snapshot;
@@ -509,9 +495,8 @@ static void deferred_call_of_large_goroutine(void **state)
 }
 
 /* In the format of 2013, roots come one by one, and frames are found by their caller's sp. */
-static void roots_of_2013(void **state)
+TEST(roots_of_2013)
 {
-    (void)state;
     struct dump dump;
     struct snapshot snapshot;
     dump_start(&dump, DUMP_2013, 8, false);
@@ -540,17 +525,4 @@ static void roots_of_2013(void **state)
     dump_deinit(&dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest reach[] = {
-        cmocka_unit_test(no_garbage),       cmocka_unit_test(chains),
-        cmocka_unit_test(self_references),  cmocka_unit_test(cycles),
-        cmocka_unit_test(random_graphs),    cmocka_unit_test(garbage_does_not_hold_what_is_live),
-        cmocka_unit_test(long_chain),       cmocka_unit_test(garbage_for_any_threads),
-        cmocka_unit_test(finalizers),       cmocka_unit_test(finalizers_in_a_row),
-        cmocka_unit_test(stack_objects),    cmocka_unit_test(stack_objects_in_a_row),
-        cmocka_unit_test(every_root_holds), cmocka_unit_test(deferred_call_of_large_goroutine),
-        cmocka_unit_test(roots_of_2013),
-    };
-    return UNIT_RUN(reach);
-}
+UNIT_MAIN(NULL, NULL)

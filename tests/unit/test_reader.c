@@ -293,9 +293,8 @@ static size_t make_fields(const struct dump *dump, struct g2h_field *ret)
 }
 
 /* Each record of each layout is read as it was written, and EOF can be read again and again. */
-static void every_record_in_every_layout(void **state)
+TEST(every_record_in_every_layout)
 {
-    (void)state;
     for (int format = 0; format < DUMP_FORMATS; format++)
         for (uint64_t word = 4; word <= 8; word += 4)
             for (int kind = 0; kind < G2H_RECORD_KINDS; kind++) {
@@ -327,7 +326,7 @@ static void every_record_in_every_layout(void **state)
 }
 
 /* Roots of this program say what cleanups that wait to be run keep; no other description does. */
-static void queued_cleanups(void **state)
+TEST(queued_cleanups)
 {
     static const struct {
         const char *description;
@@ -338,7 +337,6 @@ static void queued_cleanups(void **state)
                  {"queued cleanups of somebody", false},
                  {"cleanup of 0xc000012340", false},
                  {"", false}};
-    (void)state;
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
         struct dump dump;
         struct reading reading;
@@ -359,9 +357,8 @@ static void queued_cleanups(void **state)
 
 /* Each record that is cut anywhere gives an error that names it, and nothing behind the cut is
  * read. */
-static void every_cut_of_every_record(void **state)
+TEST(every_cut_of_every_record)
 {
-    (void)state;
     const enum dump_format formats[] = {DUMP_2013, DUMP_1_3, DUMP_1_4, DUMP_1_7};
     for (int i = 0; i < 4; i++)
         for (int kind = 0; kind < G2H_RECORD_KINDS; kind++) {
@@ -427,9 +424,8 @@ static void expect_damage(struct dump *dump, enum g2h_record_kind kind, const ch
     dump_deinit(dump);
 }
 
-static void unknown_tags(void **state)
+TEST(unknown_tags)
 {
-    (void)state;
     const uint64_t tags[] = {18, 19, 77, UINT32_MAX, UINT64_MAX};
     struct dump dump;
     for (size_t i = 0; i < 5; i++) {
@@ -446,17 +442,15 @@ static void unknown_tags(void **state)
     }
 }
 
-static void no_eof(void **state)
+TEST(no_eof)
 {
-    (void)state;
     struct dump dump;
     dump_start(&dump, DUMP_1_7, 8, false);
     expect_damage(&dump, G2H_RECORD_KINDS, "ends without an EOF record");
 }
 
-static void bad_params(void **state)
+TEST(bad_params)
 {
-    (void)state;
     struct dump dump;
     struct g2h_input *input;
     struct g2h_reader *reader;
@@ -492,9 +486,8 @@ static void bad_params(void **state)
     expect_damage(&dump, G2H_RECORD_PARAMS, "second params");
 }
 
-static void lengths_beyond_the_end(void **state)
+TEST(lengths_beyond_the_end)
 {
-    (void)state;
     const uint64_t lengths[] = {11, 1000, UINT32_MAX, UINT64_MAX, UINT64_MAX - 9};
     struct dump dump;
     for (size_t i = 0; i < 5; i++) {
@@ -522,9 +515,8 @@ static void lengths_beyond_the_end(void **state)
     expect_damage(&dump, G2H_RECORD_TYPE, "field count is beyond");
 }
 
-static void wrong_values(void **state)
+TEST(wrong_values)
 {
-    (void)state;
     struct dump dump;
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_tag(&dump, G2H_RECORD_OBJECT);
@@ -557,9 +549,8 @@ static void object_with_field(struct dump *dump, uint64_t size, uint64_t kind, u
     dump_uvarints(dump, WORDS(kind, offset, 0));
 }
 
-static void fields_outside_of_contents(void **state)
+TEST(fields_outside_of_contents)
 {
-    (void)state;
     const uint64_t outside[] = {16, 9, 15, 24, 4, UINT64_MAX, UINT64_MAX - 7};
     struct dump dump;
     struct reading reading;
@@ -592,9 +583,8 @@ static void fields_outside_of_contents(void **state)
     expect_damage(&dump, G2H_RECORD_OBJECT, "outside of its contents");
 }
 
-static void unknown_field_kinds(void **state)
+TEST(unknown_field_kinds)
 {
-    (void)state;
     struct dump dump;
     static const struct {
         enum dump_format format;
@@ -612,9 +602,8 @@ static void unknown_field_kinds(void **state)
     expect_damage(&dump, G2H_RECORD_TYPE, "unknown field kind");
 }
 
-static void nothing_but_a_header(void **state)
+TEST(nothing_but_a_header)
 {
-    (void)state;
     struct g2h_input *input;
     struct g2h_heap *heap = NULL;
     struct g2h_reader *reader = NULL;
@@ -639,9 +628,8 @@ static void nothing_but_a_header(void **state)
 
 /* ---- params ---- */
 
-static void params_of_every_layout(void **state)
+TEST(params_of_every_layout)
 {
-    (void)state;
     for (int format = 0; format < DUMP_FORMATS; format++)
         for (int big_endian = 0; big_endian < 2; big_endian++) {
             struct dump dump;
@@ -666,9 +654,8 @@ static void params_of_every_layout(void **state)
         }
 }
 
-static void version_or_experiment(void **state)
+TEST(version_or_experiment)
 {
-    (void)state;
     static const struct {
         const char *text;
         int minor;
@@ -696,9 +683,8 @@ static void version_or_experiment(void **state)
     }
 }
 
-static void letters_of_architectures(void **state)
+TEST(letters_of_architectures)
 {
-    (void)state;
     static const struct {
         char letter;
         const char *arch;
@@ -730,9 +716,8 @@ static void put_corrupt_type(struct dump *dump, uint64_t type, const void *garba
     dump_itab(dump, 0x5b0000, type);
 }
 
-static void corrupt_type_record(void **state)
+TEST(corrupt_type_record)
 {
-    (void)state;
     enum { GARBAGE = 100000 };
     uint8_t *garbage = malloc(GARBAGE);
     uint64_t random = 7;
@@ -777,9 +762,8 @@ static void corrupt_type_record(void **state)
 
 /* ---- short writes ---- */
 
-static void sizes_in_the_file(void **state)
+TEST(sizes_in_the_file)
 {
-    (void)state;
     const uint64_t most = 0x7ffff000, wrap = (uint64_t)1 << 32;
     assert_int_equal(stored_size(0), 0);
     assert_int_equal(stored_size(1), 1);
@@ -796,9 +780,8 @@ static void sizes_in_the_file(void **state)
 }
 
 /* An object of 2 GiB, sparse in the file: the next record comes 4096 bytes early. */
-static void object_of_2_gib(void **state)
+TEST(object_of_2_gib)
 {
-    (void)state;
     const uint64_t size = 0x80000000, stored = 0x7ffff000;
     struct dump head, tail = {.format = DUMP_1_7, .pointer_size = 8};
     struct g2h_input *input;
@@ -855,9 +838,8 @@ static void dump_shortened(struct dump *dump, uint64_t address, uint64_t size, u
 }
 
 /* A shortened array has its size, and is another slot class than a whole one of that size. */
-static void shortened_arrays(void **state)
+TEST(shortened_arrays)
 {
-    (void)state;
     const uint64_t first = 0xc000000000, sizes[] = {2048, 2048, 2048, 1 << 20},
                    lefts[] = {2048, 1000, 2048, 100};
     uint64_t address = first;
@@ -887,9 +869,8 @@ static void shortened_arrays(void **state)
     dump_deinit(&dump);
 }
 
-static void damaged_shortened_arrays(void **state)
+TEST(damaged_shortened_arrays)
 {
-    (void)state;
     struct dump dump;
     dump_start_large(&dump, "go1.26.1", 1 << 22);
     dump_shortened(&dump, 0xc000000000, 64, 64);
@@ -916,9 +897,8 @@ static void dump_whole_contents(struct dump *dump)
 
 /* What a dump says in any other place is a root, and an object of 4 GiB and 16 bytes has 16 of
  * them. */
-static void whole_contents_said_too_late(void **state)
+TEST(whole_contents_said_too_late)
 {
-    (void)state;
     const uint64_t size = ((uint64_t)1 << 32) + 16, first = 0xc000000000;
     const uint8_t contents[16] = {0};
     struct g2h_input *input;
@@ -946,9 +926,8 @@ static void whole_contents_said_too_late(void **state)
 
 /* If a dump says that its contents are whole, an object of 5 GiB, sparse in the file, has all its
  * bytes, and the pointers in its holes are nil. */
-static void whole_object_of_5_gib(void **state)
+TEST(whole_object_of_5_gib)
 {
-    (void)state;
     const uint64_t size = (uint64_t)5 << 30, first = 0xc000000000, last = size - 8;
     struct dump head, tail = {.format = DUMP_1_7, .pointer_size = 8};
     struct g2h_input *input;
@@ -1007,9 +986,8 @@ static void whole_object_of_5_gib(void **state)
 
 /* A field list has each word once. There is room for some words that are listed more often, but not
  * for any number of them, because code that walks the list again must come to its end. */
-static void long_field_lists(void **state)
+TEST(long_field_lists)
 {
-    (void)state;
     enum { LONGEST = 8 / 4 * 11 + 64 };
     struct dump dump;
     for (size_t fields = 0; fields <= LONGEST; fields++) {
@@ -1032,31 +1010,4 @@ static void long_field_lists(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest reader[] = {
-        cmocka_unit_test(every_record_in_every_layout),
-        cmocka_unit_test(queued_cleanups),
-        cmocka_unit_test(every_cut_of_every_record),
-        cmocka_unit_test(unknown_tags),
-        cmocka_unit_test(no_eof),
-        cmocka_unit_test(bad_params),
-        cmocka_unit_test(lengths_beyond_the_end),
-        cmocka_unit_test(wrong_values),
-        cmocka_unit_test(fields_outside_of_contents),
-        cmocka_unit_test(unknown_field_kinds),
-        cmocka_unit_test(long_field_lists),
-        cmocka_unit_test(nothing_but_a_header),
-        cmocka_unit_test(params_of_every_layout),
-        cmocka_unit_test(version_or_experiment),
-        cmocka_unit_test(letters_of_architectures),
-        cmocka_unit_test(corrupt_type_record),
-        cmocka_unit_test(sizes_in_the_file),
-        cmocka_unit_test(object_of_2_gib),
-        cmocka_unit_test(shortened_arrays),
-        cmocka_unit_test(damaged_shortened_arrays),
-        cmocka_unit_test(whole_contents_said_too_late),
-        cmocka_unit_test(whole_object_of_5_gib),
-    };
-    return UNIT_RUN(reader);
-}
+UNIT_MAIN(NULL, NULL)

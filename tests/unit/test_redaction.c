@@ -7,9 +7,8 @@
 
 /* vectors_sip128 of the authors' reference (github.com/veorq/SipHash): the key is 00 01 … 0f, a
  * text of n bytes 00 01 … n - 1. */
-static void siphash_is_what_was_published(void **state)
+TEST(siphash_is_what_was_published)
 {
-    (void)state;
     static const struct {
         size_t size;
         const char *expected;
@@ -54,9 +53,8 @@ static const char *redacted(const uint8_t *key, const char *text, size_t size)
 static const uint8_t key[G2H_REDACT_KEY] = "one of two keys", other_key[] = "the other one..";
 
 /* A redacted text has this form, with as many digits of the hash as are promised. */
-static void is_a_size_and_a_hash(void **state)
+TEST(is_a_size_and_a_hash)
 {
-    (void)state;
     const char *text = redacted(key, "1234", 4);
     assert_memory_equal(text, "(<=16 bytes, #", 14);
     assert_int_equal(strspn(text + 14, "0123456789abcdef"), 20);
@@ -64,9 +62,8 @@ static void is_a_size_and_a_hash(void **state)
 }
 
 /* Sizes are rounded up to 16 bytes, so smaller sizes are not told, nor whether a text is empty. */
-static void sizes_are_rounded_up(void **state)
+TEST(sizes_are_rounded_up)
 {
-    (void)state;
     static const struct {
         size_t size;
         const char *expected;
@@ -82,9 +79,8 @@ static void sizes_are_rounded_up(void **state)
     free(text);
 }
 
-static void texts_are_equal_by_key_only(void **state)
+TEST(texts_are_equal_by_key_only)
 {
-    (void)state;
     assert_string_equal(redacted(key, "1234", 4), redacted(key, "1234", 4));
     assert_string_not_equal(redacted(key, "1234", 4), redacted(key, "1235", 4));
     assert_string_not_equal(redacted(key, "", 0), redacted(key, "\0", 1));
@@ -92,9 +88,8 @@ static void texts_are_equal_by_key_only(void **state)
 }
 
 /* Without a given key, each redaction has another one. */
-static void keys_are_random(void **state)
+TEST(keys_are_random)
 {
-    (void)state;
     struct g2h_redaction one, other;
     static const struct g2h_redaction none;
     assert_no_error(redaction_init(&one, NULL));
@@ -106,9 +101,8 @@ static void keys_are_random(void **state)
 
 /* When the hash had no key, one could try all texts of four bytes. Here the test tries all texts of
  * four digits, with keys that somebody may think of. */
-static void texts_cannot_be_tried_out(void **state)
+TEST(texts_cannot_be_tried_out)
 {
-    (void)state;
     static const uint8_t zeros[SIPHASH_KEY],
         counted[SIPHASH_KEY] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const uint8_t *const guessed[] = {zeros, counted, other_key};
@@ -131,15 +125,4 @@ static void texts_cannot_be_tried_out(void **state)
     assert_int_equal(hits, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest redaction_tests[] = {
-        cmocka_unit_test(siphash_is_what_was_published),
-        cmocka_unit_test(is_a_size_and_a_hash),
-        cmocka_unit_test(sizes_are_rounded_up),
-        cmocka_unit_test(texts_are_equal_by_key_only),
-        cmocka_unit_test(keys_are_random),
-        cmocka_unit_test(texts_cannot_be_tried_out),
-    };
-    return UNIT_RUN(redaction_tests);
-}
+UNIT_MAIN(NULL, NULL)

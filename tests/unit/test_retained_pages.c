@@ -109,10 +109,9 @@ static struct pages_sum expected(const struct findings *findings, const struct r
     return sum;
 }
 
-static void random_heaps(void **state)
+TEST(random_heaps)
 {
     uint64_t random = 88172645463325252;
-    (void)state;
     for (unsigned round = 0; round < 30; round += unit_step()) {
         static struct random_heap heap;
         struct dump dump;
@@ -135,10 +134,9 @@ static void random_heaps(void **state)
 }
 
 /* Objects of WriteHeapDump may be anywhere. */
-static void other_dumps(void **state)
+TEST(other_dumps)
 {
     struct dump dump;
-    (void)state;
     dump_start_modern(&dump, "go1.27");
     dump_object(&dump, dump.heap_start, 64, 0, NULL);
     dump_bss(&dump, 0x560000, 1, &dump.heap_start);
@@ -153,12 +151,4 @@ static void other_dumps(void **state)
     dump_deinit(&dump);
 }
 
-static const struct CMUnitTest retained_pages[] = {
-    cmocka_unit_test(random_heaps),
-    cmocka_unit_test(other_dumps),
-};
-
-int main(void)
-{
-    return UNIT_RUN(retained_pages);
-}
+UNIT_MAIN(NULL, NULL)

@@ -151,9 +151,8 @@ static void expect_all_objects(struct dump *dump, const struct g2h_heap *heap)
     assert_int_equal(heap->account.overlapping, 0);
 }
 
-static void same_for_any_threads(void **state)
+TEST(same_for_any_threads)
 {
-    (void)state;
     static const enum dump_format formats[] = {DUMP_1_7, DUMP_1_4, DUMP_1_3};
     for (unsigned i = 0; i < 12; i++) {
         struct dump dump;
@@ -165,9 +164,8 @@ static void same_for_any_threads(void **state)
     }
 }
 
-static void same_for_cut_dumps(void **state)
+TEST(same_for_cut_dumps)
 {
-    (void)state;
     struct dump dump;
     uint64_t random = 77;
     make_dump(&dump, 5, DUMP_1_7, false);
@@ -182,9 +180,8 @@ static void same_for_cut_dumps(void **state)
 }
 
 /* A wrong byte may be found at once, or only where the records stop making sense. */
-static void same_for_damaged_dumps(void **state)
+TEST(same_for_damaged_dumps)
 {
-    (void)state;
     struct dump dump;
     uint64_t random = 78;
     make_dump(&dump, 6, DUMP_1_7, false);
@@ -226,9 +223,8 @@ static struct beginnings find_beginnings(const struct dump *dump)
     return ret;
 }
 
-static void finds_runs(void **state)
+TEST(finds_runs)
 {
-    (void)state;
     struct dump dump;
     uint64_t random = 8;
     unsigned found = 0;
@@ -257,9 +253,8 @@ static void finds_runs(void **state)
 
 /* Nothing is found where there is no chain of objects: bytes that look like the first ones of
  * records, objects of which each leads to a damaged one, field lists without an end. */
-static void finds_nothing_elsewhere(void **state)
+TEST(finds_nothing_elsewhere)
 {
-    (void)state;
     static const uint8_t patterns[][12] = {
         {0}, {1}, {0xff}, {1, 8}, {1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x18, 8, 1, 0, 1, 0}};
     static const size_t sizes[] = {1, 1, 1, 2, 12};
@@ -285,12 +280,4 @@ static void finds_nothing_elsewhere(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest runs[] = {
-        cmocka_unit_test(same_for_any_threads),    cmocka_unit_test(same_for_cut_dumps),
-        cmocka_unit_test(same_for_damaged_dumps),  cmocka_unit_test(finds_runs),
-        cmocka_unit_test(finds_nothing_elsewhere),
-    };
-    return UNIT_RUN(runs);
-}
+UNIT_MAIN(NULL, NULL)

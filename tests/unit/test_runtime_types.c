@@ -128,9 +128,8 @@ static const struct type *chan_int(unsigned word, const char *version)
     return header;
 }
 
-static void test_release(void **state)
+TEST(test_release)
 {
-    (void)state;
     struct go_release release = go_release_parse("go1.25.12 X:greenteagc,noswissmap");
     assert_int_equal(release.minor, 25);
     assert_true(release.no_swiss_maps);
@@ -146,9 +145,8 @@ static void test_release(void **state)
     assert_int_equal(go_release_parse("").minor, 0);
 }
 
-static void test_hmap(void **state)
+TEST(test_hmap)
 {
-    (void)state;
     const struct type *header = map_string_int(8, "go1.7.6");
     assert_int_equal(header->size, 48);
     assert_false(has_field(header, "noverflow"));
@@ -191,9 +189,8 @@ static void test_hmap(void **state)
     end();
 }
 
-static void test_swiss(void **state)
+TEST(test_swiss)
 {
-    (void)state;
     const struct type *header = map_string_int(8, "go1.24.4");
     inside(header, header, false);
     assert_int_equal(header->size, 48);
@@ -225,9 +222,8 @@ static void test_swiss(void **state)
     end();
 }
 
-static void test_hchan(void **state)
+TEST(test_hchan)
 {
-    (void)state;
     const struct type *header = chan_int(8, "go1.22");
     assert_int_equal(header->size, 96);
     const struct type *buffer = field(header, "buf", 16);
@@ -248,9 +244,8 @@ static void test_hchan(void **state)
     end();
 }
 
-static void test_sudog(void **state)
+TEST(test_sudog)
 {
-    (void)state;
     static const struct {
         const char *version;
         uint64_t size, elem, c;
@@ -272,9 +267,8 @@ static void test_sudog(void **state)
 }
 
 /* Keys and elems of more than 128 bytes are pointers; those of 128 bytes are stored in place. */
-static void test_indirect(void **state)
+TEST(test_indirect)
 {
-    (void)state;
     start(8, "go1.19");
     const uint32_t small = add("main.small", TYPE_STRUCT, 128, TYPE_NONE, TYPE_NONE);
     const uint32_t large = add("main.large", TYPE_STRUCT, 129, TYPE_NONE, TYPE_NONE);
@@ -290,9 +284,8 @@ static void test_indirect(void **state)
     end();
 }
 
-static void test_no_pointers(void **state)
+TEST(test_no_pointers)
 {
-    (void)state;
     start(8, "go1.19");
     const uint32_t byte = add("uint8", TYPE_UINT8, 1, TYPE_NONE, TYPE_NONE);
     const uint32_t map = add("map[uint8]uint8", TYPE_MAP, 8, byte, byte);
@@ -304,10 +297,9 @@ static void test_no_pointers(void **state)
 }
 
 /* The entries of unique's map have weak pointers of the type that the map is of. */
-static void test_unique(void **state)
+TEST(test_unique)
 {
     static const char *const names[] = {"string", "main.name"};
-    (void)state;
     start(8, "go1.25.1");
     const uint32_t pointer = add("unsafe.Pointer", TYPE_UNSAFE_POINTER, 8, TYPE_NONE, TYPE_NONE);
     add("bool", TYPE_BOOL, 1, TYPE_NONE, TYPE_NONE);
@@ -343,9 +335,8 @@ static void test_unique(void **state)
 }
 
 /* Types that contain themselves, that do not exist, that are deep. */
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     start(8, "go1.26");
     const uint32_t self = add("main.self", TYPE_STRUCT, 8, TYPE_NONE, TYPE_NONE);
     add_field("self", self, 0);
@@ -381,9 +372,8 @@ static void test_damage(void **state)
 }
 
 /* If two different types have the same name, it names neither of them. */
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     start(8, "go1.22");
     const uint32_t pointer = add("unsafe.Pointer", TYPE_UNSAFE_POINTER, 8, TYPE_NONE, TYPE_NONE);
     add("main.one", TYPE_STRUCT, 8, TYPE_NONE, TYPE_NONE);
@@ -406,9 +396,8 @@ static void test_names(void **state)
 
 /* A type argument that the executable has no type for is only a part of a name: adding its type
  * moves all names. */
-static void test_moving_names(void **state)
+TEST(test_moving_names)
 {
-    (void)state;
     start(8, "go1.22");
     const uint32_t pointer = add("unsafe.Pointer", TYPE_UNSAFE_POINTER, 8, TYPE_NONE, TYPE_NONE),
                    atomic =
@@ -424,9 +413,8 @@ static void test_moving_names(void **state)
     end();
 }
 
-static void test_generic(void **state)
+TEST(test_generic)
 {
-    (void)state;
     start(8, "go1.22");
     const uint32_t generic = add("runtime.hmap", TYPE_STRUCT, 48, TYPE_NONE, TYPE_NONE);
     const uint32_t shape = add("main.list[go.shape.int]", TYPE_STRUCT, 8, TYPE_NONE, TYPE_NONE);
@@ -438,9 +426,8 @@ static void test_generic(void **state)
 }
 
 /* A second call handles the new types and changes nothing else. */
-static void test_again(void **state)
+TEST(test_again)
 {
-    (void)state;
     map_string_int(8, "go1.25");
     const size_t count = types.list.count;
     assert_true(runtime_types_add(&runtime));
@@ -455,9 +442,8 @@ static void test_again(void **state)
 }
 
 /* Without a known release there are no layouts. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     start(8, "devel +a1b2c3");
     const uint32_t byte = add("uint8", TYPE_UINT8, 1, TYPE_NONE, TYPE_NONE);
     const uint32_t map = add("map[uint8]uint8", TYPE_MAP, 8, byte, byte);
@@ -466,16 +452,4 @@ static void test_unknown(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest runtime_types[] = {
-        cmocka_unit_test(test_release),     cmocka_unit_test(test_hmap),
-        cmocka_unit_test(test_swiss),       cmocka_unit_test(test_hchan),
-        cmocka_unit_test(test_sudog),       cmocka_unit_test(test_indirect),
-        cmocka_unit_test(test_no_pointers), cmocka_unit_test(test_unique),
-        cmocka_unit_test(test_damage),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_generic),     cmocka_unit_test(test_again),
-        cmocka_unit_test(test_unknown),     cmocka_unit_test(test_moving_names),
-    };
-    return UNIT_RUN(runtime_types);
-}
+UNIT_MAIN(NULL, NULL)

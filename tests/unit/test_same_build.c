@@ -57,7 +57,7 @@ static void described(struct info file, struct info process, const char *wanted)
     text_deinit(&text);
 }
 
-static void differences(void **state)
+TEST(differences)
 {
     static const char plain[] = "path\tapp\nbuild\tCGO_ENABLED=0\n",
                       one[] = "path\tapp\nmod\tapp\tv1\nbuild\tvcs.revision=1f3e\n"
@@ -66,7 +66,6 @@ static void differences(void **state)
                                 "build\tvcs.modified=true\n",
                       dirty[] = "path\tapp\nmod\tapp\tv2\nbuild\tvcs.revision=1f3e\n"
                                 "build\tvcs.modified=true\n";
-    (void)state;
     described(info_of("go1.27", one), info_of("go1.27", other),
               "its vcs.revision is 1f3e, the process's 5a2b");
     described(info_of("go1.27", one), info_of("go1.27", dirty),
@@ -83,10 +82,9 @@ static void differences(void **state)
 }
 
 /* Information of which only a part is there is not read beyond its end. */
-static void cut(void **state)
+TEST(cut)
 {
     const struct info whole = info_of("go1.27", "path\tapp\nbuild\tvcs.revision=1f3e\n");
-    (void)state;
     for (uint64_t size = 0; size < whole.size; size++) {
         uint8_t *part = malloc(size + 1);
         struct text text = {0};
@@ -116,7 +114,7 @@ static int differs(uint16_t machine, const uint8_t *file, const uint8_t *process
     return same_build_code_differs(&code, &address) ? (int)(address - ADDRESS) : -1;
 }
 
-static void code(void **state)
+TEST(code)
 {
     static const struct {
         uint16_t machine;
@@ -130,7 +128,6 @@ static void code(void **state)
         {EM_RISCV, 2, {0x02, 0x90}},
     };
     uint8_t file[CODE], process[CODE];
-    (void)state;
     for (size_t i = 0; i < CODE; i++)
         file[i] = (uint8_t)((i * 7 + i / 256 + 3) % 128); /* no breakpoint, nor close to one */
     for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
@@ -156,7 +153,7 @@ static void code(void **state)
 
 /* A position-independent executable is where the entry point of the process says, if no file is
  * known to be mapped there. */
-static void by_entry_point(void **state)
+TEST(by_entry_point)
 {
     enum { MOST_OF_FILE = 1 << 16 };
     static uint8_t bytes[MOST_OF_FILE];
@@ -167,7 +164,6 @@ static void by_entry_point(void **state)
     struct process process = {.pid = 0};
     struct g2h_exe *exe;
     uint64_t slide = 1;
-    (void)state;
     assert_non_null(file);
     const size_t size = fread(bytes, 1, sizeof(bytes), file);
     fclose(file);
@@ -186,13 +182,4 @@ static void by_entry_point(void **state)
     unlink(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest same_build[] = {
-        cmocka_unit_test(differences),
-        cmocka_unit_test(cut),
-        cmocka_unit_test(code),
-        cmocka_unit_test(by_entry_point),
-    };
-    return UNIT_RUN(same_build);
-}
+UNIT_MAIN(NULL, NULL)

@@ -38,10 +38,9 @@ static void chosen(struct scratch scratch, const char *temporary, uint64_t bytes
 }
 
 /* What cannot be written to, or is not there, does not lose the heap. */
-static void best_directory(void **state)
+TEST(best_directory)
 {
     char file[64];
-    (void)state;
     assert_non_null(mkdtemp(output));
     snprintf(file, sizeof(file), "%s/app.dump.gz", output);
     chosen(scratch_for(output, true), NULL, 0, output);
@@ -58,10 +57,9 @@ static void best_directory(void **state)
 }
 
 /* A heap for which there is no room is cut to what has room. */
-static void room(void **state)
+TEST(room)
 {
     struct scratch scratch = scratch_for(".", true);
-    (void)state;
     setenv("TMPDIR", ".", 1);
     scratch_choose(&scratch, 1 << 20);
     assert_true(scratch.has_room && scratch.has_output_room);
@@ -74,10 +72,9 @@ static void room(void **state)
 }
 
 /* Temporary files may be in memory. */
-static void in_memory(void **state)
+TEST(in_memory)
 {
     struct stat status;
-    (void)state;
     input_use_directory("");
     const int file = input_temporary_file(input_directory());
     assert_true(file >= 0 && fstat(file, &status) == 0 && status.st_size == 0);
@@ -86,21 +83,6 @@ static void in_memory(void **state)
     input_use_directory(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest scratch[] = {
-        cmocka_unit_test(best_directory),
-        cmocka_unit_test(room),
-        cmocka_unit_test(in_memory),
-    };
-    return UNIT_RUN(scratch);
-}
-
-#else
-
-int main(void)
-{
-    return 0;
-}
-
 #endif
+
+UNIT_MAIN(NULL, NULL)

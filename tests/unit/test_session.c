@@ -23,9 +23,8 @@ static void expect_failure(const char *source, const char *exe, enum g2h_error_c
     g2h_error_destroy(error);
 }
 
-static void sample(void **state)
+TEST(sample)
 {
-    (void)state;
     struct g2h_session *session;
     const struct g2h_dominators *dominators, *again;
     assert_no_error(g2h_open(DUMP, EXE, NULL, &session));
@@ -53,9 +52,8 @@ static uint32_t node_count(const struct g2h_open_options *options)
 }
 
 /* Options of a caller with a smaller struct are only those that it has. */
-static void options_have_a_size(void **state)
+TEST(options_have_a_size)
 {
-    (void)state;
     struct g2h_open_options options = {.size = sizeof(options), .max_nodes = 5000};
     const uint32_t all = node_count(NULL);
     assert_true(node_count(&options) <= 5000);
@@ -63,9 +61,8 @@ static void options_have_a_size(void **state)
     assert_int_equal(node_count(&options), all);
 }
 
-static void another_executable(void **state)
+TEST(another_executable)
 {
-    (void)state;
     const struct g2h_open_options options = {.size = sizeof(options), .untyped_ok = true};
     const char *other = "samples/dumps/go1.15-amd64.1.dump.gz";
     struct g2h_session *session;
@@ -76,9 +73,8 @@ static void another_executable(void **state)
     g2h_close(session);
 }
 
-static void bad_sources(void **state)
+TEST(bad_sources)
 {
-    (void)state;
     char self[32];
     snprintf(self, sizeof(self), "pid:%d", (int)getpid());
     expect_failure("build/there-is-none", NULL, G2H_ERROR_SYSTEM, "there-is-none");
@@ -92,9 +88,8 @@ static void bad_sources(void **state)
 }
 
 /* Each edge is in the retainers of its target, and there is nothing else in them. */
-static void retainers(void **state)
+TEST(retainers)
 {
-    (void)state;
     const struct g2h_open_options folded = {.size = sizeof(folded), .max_nodes = 3000};
     for (int i = 0; i < 2; i++) {
         struct g2h_session *session;
@@ -145,9 +140,8 @@ static uint64_t entries(const struct g2h_view *view)
 
 /* The sums of all classes are those of the heap; memory with the entries of a map that
  * alone holds them is of the map. */
-static void classes(void **state)
+TEST(classes)
 {
-    (void)state;
     struct g2h_session *session;
     struct g2h_findings *findings, *again;
     const struct g2h_class *row;
@@ -177,9 +171,8 @@ static void classes(void **state)
 }
 
 /* What is garbage counts as such in its class. */
-static void garbage_of_classes(void **state)
+TEST(garbage_of_classes)
 {
-    (void)state;
     struct g2h_session *session;
     struct g2h_findings *findings;
     const struct g2h_class *row;
@@ -196,9 +189,8 @@ static void garbage_of_classes(void **state)
     g2h_close(session);
 }
 
-static void suspects(void **state)
+TEST(suspects)
 {
-    (void)state;
     struct g2h_session *session;
     struct g2h_findings *findings;
     const struct g2h_suspect *suspect;
@@ -239,24 +231,9 @@ static void suspects(void **state)
     g2h_close(session);
 }
 
-static void version(void **state)
+TEST(version)
 {
-    (void)state;
     assert_string_equal(g2h_version(), G2H_VERSION);
 }
 
-int main(void)
-{
-    const struct CMUnitTest session_tests[] = {
-        cmocka_unit_test(sample),
-        cmocka_unit_test(options_have_a_size),
-        cmocka_unit_test(another_executable),
-        cmocka_unit_test(bad_sources),
-        cmocka_unit_test(retainers),
-        cmocka_unit_test(classes),
-        cmocka_unit_test(garbage_of_classes),
-        cmocka_unit_test(suspects),
-        cmocka_unit_test(version),
-    };
-    return UNIT_RUN(session_tests);
-}
+UNIT_MAIN(NULL, NULL)

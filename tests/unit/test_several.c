@@ -224,9 +224,8 @@ static uint32_t any(uint64_t *random, unsigned count, unsigned near)
                             : (uint32_t)(value / 16 % count);
 }
 
-static void random_heaps(void **state)
+TEST(random_heaps)
 {
-    (void)state;
     uint64_t random = 20261122;
     for (int round = 0; round < 3000; round += (int)unit_step()) {
         struct heap heap = {.count = 2 + (unsigned)round % (MOST - 1),
@@ -243,9 +242,8 @@ static void random_heaps(void **state)
 
 /* Two lists hold each other at each step, so that several groups hold each of their objects, but no
  * group points to more than one of the first two. */
-static void ladder(void **state)
+TEST(ladder)
 {
-    (void)state;
     enum { STEPS = 100000 };
     struct dump dump;
     struct snapshot snapshot;
@@ -274,9 +272,8 @@ static void ladder(void **state)
 }
 
 /* A group holds each object directly, another one only through the objects before it. */
-static void many_shared_entries(void **state)
+TEST(many_shared_entries)
 {
-    (void)state;
     enum { OBJECTS = 70000 };
     struct dump dump;
     struct snapshot snapshot;
@@ -308,9 +305,8 @@ static void many_shared_entries(void **state)
 }
 
 /* More groups than a set has bits for, in a heap of which several groups hold much. */
-static void many_groups(void **state)
+TEST(many_groups)
 {
-    (void)state;
     enum { GROUPS = 6000, OBJECTS = 20000 };
     struct dump dump;
     struct snapshot snapshot;
@@ -349,9 +345,8 @@ static void many_groups(void **state)
 }
 
 /* More groups than names can tell apart. */
-static void very_many_groups(void **state)
+TEST(very_many_groups)
 {
-    (void)state;
     enum { GROUPS = 66000 };
     struct dump dump;
     struct snapshot snapshot;
@@ -386,9 +381,8 @@ static void very_many_groups(void **state)
 
 /* Each two of many goroutines hold an object together: more sets of holders than have names of
  * their own. The holders of the others are said by their number. */
-static void more_sets_than_are_named(void **state)
+TEST(more_sets_than_are_named)
 {
-    (void)state;
     enum { GROUPS = 370, OBJECTS = GROUPS * (GROUPS - 1) / 2 };
     struct dump dump;
     uint64_t words[GROUPS];
@@ -458,13 +452,12 @@ static void expect_held(const struct findings *findings, const char *name, int64
 
 /* The names of two groups differ only in a number: each is compared with itself. If there is no
  * other, a group whose number has changed is the same. */
-static void growth_of_groups(void **state)
+TEST(growth_of_groups)
 {
     static const struct {
         unsigned of_two, of_three, of_two_now, of_three_now;
         int64_t two, three;
     } cases[] = {{10, 20, 10, 20, 0, 0}, {10, 20, 15, 90, 5, 70}, {10, 0, 0, 30, 0, 20}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump before, now;
         struct g2h_base *base;
@@ -484,13 +477,4 @@ static void growth_of_groups(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_heaps),        cmocka_unit_test(ladder),
-        cmocka_unit_test(many_shared_entries), cmocka_unit_test(many_groups),
-        cmocka_unit_test(very_many_groups),    cmocka_unit_test(more_sets_than_are_named),
-        cmocka_unit_test(growth_of_groups),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

@@ -62,9 +62,8 @@ static sqlite3_int64 number(sqlite3 *database, const char *query)
     return value;
 }
 
-static void those_that_retain_most(void **state)
+TEST(those_that_retain_most)
 {
-    (void)state;
     struct dump dump;
     put_classes(&dump);
     sqlite3 *database = summary_of(dump_view(&dump, 1, NULL));
@@ -93,12 +92,4 @@ static void those_that_retain_most(void **state)
 }
 #endif
 
-int main(void)
-{
-#ifdef WITH_SQLITE
-    const struct CMUnitTest tests[] = {cmocka_unit_test(those_that_retain_most)};
-    return cmocka_run_group_tests_name("summary", tests, NULL, NULL);
-#else
-    return 0;
-#endif
-}
+UNIT_MAIN(NULL, NULL)

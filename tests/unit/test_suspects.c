@@ -137,65 +137,56 @@ static struct g2h_view *make_beside_large(struct dump *dump, int count)
 }
 
 /* Many objects that have grown are a suspect, though a single one would have to be larger. */
-static void grown_a_little(void **state)
+TEST(grown_a_little)
 {
     struct dump before, now;
-    (void)state;
     struct g2h_view *view = make_beside_large(&before, 10);
     expect_grown(&before, view, &now, make_beside_large(&now, COUNT - 10), COUNT - 20);
 }
 
-static void one_list(void **state)
+TEST(one_list)
 {
-    (void)state;
     expect(&(struct shape){.count = COUNT, .lists = 1},
            "400 main.Node, in one element of []*main.Node");
 }
 
-static void ring(void **state)
+TEST(ring)
 {
-    (void)state;
     expect(&(struct shape){.count = COUNT, .lists = 1, .is_ring = true},
            "400 main.Node, in one element of []*main.Node");
 }
 
-static void list_held_twice(void **state)
+TEST(list_held_twice)
 {
-    (void)state;
     expect(&(struct shape){.count = COUNT, .lists = 1, .is_held_twice = true},
            "400 main.Node, in []*main.Node");
 }
 
-static void two_lists(void **state)
+TEST(two_lists)
 {
-    (void)state;
     expect(&(struct shape){.count = COUNT, .lists = 2}, "400 main.Node, in []*main.Node");
 }
 
-static void no_list(void **state)
+TEST(no_list)
 {
-    (void)state;
     expect(&(struct shape){.count = COUNT, .lists = COUNT}, "400 main.Node, in []*main.Node");
 }
 
-static void moved(void **state)
+TEST(moved)
 {
-    (void)state;
     expect_growth(0);
 }
 
-static void moved_and_grown(void **state)
+TEST(moved_and_grown)
 {
-    (void)state;
     expect_growth(COUNT - 100);
 }
 
 /* Of the objects that both slices had, the first one has lost its pointers, but has got others. */
-static void no_longer_shared(void **state)
+TEST(no_longer_shared)
 {
     struct dump before, now;
     struct g2h_view *view = make_two(&before, (int[]){0, 0}, (int[]){200, 100});
-    (void)state;
     expect_grown(&before, view, &now, make_two(&now, (int[]){100, 0}, (int[]){300, 100}), 200);
 }
 
@@ -232,11 +223,10 @@ static struct g2h_view *make_tenants(struct dump *dump, int each, int listed)
 
 /* A list gets nearly all tenants, so that another node holds them than in the base. The tenants are
  * as many as before: their nodes have grown. */
-static void holders_moved(void **state)
+TEST(holders_moved)
 {
     struct dump before, now;
     struct g2h_view *view = make_tenants(&before, EACH / 4, 12);
-    (void)state;
     expect_grown(&before, view, &now, make_tenants(&now, EACH, TENANTS - 1),
                  TENANTS * (EACH - EACH / 4));
     view = make_tenants(&before, EACH, 12);
@@ -244,7 +234,7 @@ static void holders_moved(void **state)
 }
 
 /* Of two tenants one has most of the nodes: what its nodes hold each other counts once. */
-static void one_has_most(void **state)
+TEST(one_has_most)
 {
     enum { MANY = 300, FEW = 20 };
     const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
@@ -252,7 +242,6 @@ static void one_has_most(void **state)
     struct who_suspects found = {.count = 0};
     struct dump made, *dump = &made;
     uint64_t tenants[2], address;
-    (void)state;
     dump_start(dump, DUMP_1_3, 8, false);
     dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
     dump_type(dump, TENANT_TYPE, SIZE, "main.Tenant", true, &pointer, 1);
@@ -361,23 +350,20 @@ static void expect_index(int count, int others, size_t suspects, uint64_t bytes)
 
 /* Two indexes of the same nodes are one container, with all that is theirs, and with the few other
  * objects of its struct. */
-static void two_indexes(void **state)
+TEST(two_indexes)
 {
-    (void)state;
     expect_index(COUNT, 1, 1, COUNT * SIZE + 2 * BLOCK + LIST + 2 * SIZE);
 }
 
 /* What else the struct has is not theirs. */
-static void two_indexes_and_others(void **state)
+TEST(two_indexes_and_others)
 {
-    (void)state;
     expect_index(COUNT, LIST / 8 - 4, 2, COUNT * SIZE + 2 * BLOCK + SIZE);
 }
 
 /* Nor is it if it is as many by chance: nothing points from one to the other. */
-static void equal_by_chance(void **state)
+TEST(equal_by_chance)
 {
-    (void)state;
     expect_index(COUNT, COUNT, 2, COUNT * SIZE + 2 * BLOCK + SIZE);
 }
 
@@ -409,12 +395,11 @@ static struct g2h_view *make_diffuse(struct dump *dump, int each)
 }
 
 /* What has grown in no suspect is said, with the classes that have grown most. */
-static void no_single_place(void **state)
+TEST(no_single_place)
 {
     struct dump before, now;
     struct g2h_base *base;
     struct who_suspects suspects = {.count = 0};
-    (void)state;
     assert_no_error(g2h_base_create(make_diffuse(&before, FEW), "before", 1, &base));
     struct findings findings = {.view = make_diffuse(&now, 4 * FEW), .base = base, .threads = 1};
     assert_no_error(findings_begin(&findings, false));
@@ -436,14 +421,13 @@ static void no_single_place(void **state)
 
 /* Stacks of goroutines count for the suspects that hold them, not also as memory without objects.
  */
-static void stacks_once(void **state)
+TEST(stacks_once)
 {
     enum { MB = 1000000 };
     const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + 50 * MB;
     struct g2h_memory memory = {.resident = 100 * MB, .parts = {[G2H_MEMORY_STACKS] = 70 * MB}};
     struct dump dump;
     enum g2h_memory_part part;
-    (void)state;
     dump_start_modern(&dump, "go1.22");
     dump_object(&dump, g, 448, WORDS(low, high));
     dump_goroutine(&dump, 1, g, high - 4096);
@@ -462,7 +446,7 @@ static void stacks_once(void **state)
 }
 
 /* The stack of a recursion is a suspect, of which the report says how deep it is, and of what. */
-static void deep_stack(void **state)
+TEST(deep_stack)
 {
     enum { FRAMES = 150, FRAME = 128 };
     const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + (1 << 20);
@@ -471,7 +455,6 @@ static void deep_stack(void **state)
     struct dump dump;
     FILE *file = tmpfile();
     const struct g2h_format *format = NULL;
-    (void)state;
     assert_non_null(file);
     dump_start_modern(&dump, "go1.22");
     dump_object(&dump, g, 448, WORDS(low, high));
@@ -509,13 +492,12 @@ static void expect_held(struct g2h_view *view, uint64_t held)
 }
 
 /* Three slices hold the objects: the first one only a few, of which it has many pointers to one. */
-static void few_of_them(void **state)
+TEST(few_of_them)
 {
     enum { FEW = 10, POINTERS = COUNT };
     const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
     struct dump made, *dump = &made;
     uint64_t words[3], elements[3][COUNT];
-    (void)state;
     dump_start(dump, DUMP_1_3, 8, false);
     dump_type(dump, NODE_TYPE, SIZE, "main.Node", true, &pointer, 1);
     dump_type(dump, POINTER_TYPE, 8, "*main.Node", true, &pointer, 1);
@@ -535,7 +517,7 @@ static void few_of_them(void **state)
 
 /* One object holds objects of so many classes that each of these is small: it is a suspect itself.
  */
-static void many_small_siblings(void **state)
+TEST(many_small_siblings)
 {
     enum { PARTS = 100 };
     struct dump made, *dump = &made;
@@ -543,7 +525,6 @@ static void many_small_siblings(void **state)
     struct g2h_findings *findings;
     uint64_t parts[PARTS];
     size_t count;
-    (void)state;
     dump_start(dump, DUMP_1_3, 8, false);
     for (unsigned i = 0; i < PARTS; i++) {
         char name[32];
@@ -565,7 +546,7 @@ static void many_small_siblings(void **state)
 }
 
 /* Of the objects of class runtime.g those have ended that no goroutine has. */
-static void ended_goroutines(void **state)
+TEST(ended_goroutines)
 {
     enum { ALL = 12, ALIVE = 3 };
     const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
@@ -573,7 +554,6 @@ static void ended_goroutines(void **state)
     struct goroutines_ended ended;
     struct dump made, *dump = &made;
     uint64_t all[ALL + 1];
-    (void)state;
     dump_start(dump, DUMP_1_3, 8, false);
     dump_type(dump, NODE_TYPE, SIZE, "runtime.g", true, &pointer, 1);
     dump_type(dump, POINTER_TYPE, SIZE, "main.other", true, &pointer, 1);
@@ -594,27 +574,4 @@ static void ended_goroutines(void **state)
     dump_deinit(dump);
 }
 
-int main(void)
-{
-    const struct CMUnitTest suspect_tests[] = {cmocka_unit_test(grown_a_little),
-                                               cmocka_unit_test(one_list),
-                                               cmocka_unit_test(ring),
-                                               cmocka_unit_test(list_held_twice),
-                                               cmocka_unit_test(two_lists),
-                                               cmocka_unit_test(no_list),
-                                               cmocka_unit_test(moved),
-                                               cmocka_unit_test(moved_and_grown),
-                                               cmocka_unit_test(no_longer_shared),
-                                               cmocka_unit_test(holders_moved),
-                                               cmocka_unit_test(one_has_most),
-                                               cmocka_unit_test(two_indexes),
-                                               cmocka_unit_test(two_indexes_and_others),
-                                               cmocka_unit_test(equal_by_chance),
-                                               cmocka_unit_test(no_single_place),
-                                               cmocka_unit_test(stacks_once),
-                                               cmocka_unit_test(few_of_them),
-                                               cmocka_unit_test(deep_stack),
-                                               cmocka_unit_test(ended_goroutines),
-                                               cmocka_unit_test(many_small_siblings)};
-    return cmocka_run_group_tests(suspect_tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

@@ -228,9 +228,8 @@ static void fill(unsigned *objects, unsigned count, unsigned of, uint64_t *rando
         objects[i] = any(random, of);
 }
 
-static void random_heaps(void **state)
+TEST(random_heaps)
 {
-    (void)state;
     uint64_t random = 20261127;
     unsigned checked = 0;
     for (unsigned round = 0; round < 3000; round++) {
@@ -257,8 +256,4 @@ static void random_heaps(void **state)
     assert_true(checked > 2000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_heaps)};
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

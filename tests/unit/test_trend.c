@@ -20,9 +20,8 @@ static struct trend_course judge(size_t count, const uint64_t *numbers)
 
 #define JUDGE(...) judge(WORDS(__VA_ARGS__))
 
-static void shapes(void **state)
+TEST(shapes)
 {
-    (void)state;
     assert_int_equal(JUDGE(100, 110, 120, 130, 140, 150).kind, TREND_STEADY);
     assert_int_equal(JUDGE(100, 110, 120, 130, 140, 150).straightness, 100);
     assert_int_equal(JUDGE(0, 10, 20, 30, 40, 50).kind, TREND_STEADY);
@@ -46,9 +45,8 @@ static void shapes(void **state)
 }
 
 /* Few numbers, and very large ones. */
-static void edges(void **state)
+TEST(edges)
 {
-    (void)state;
     assert_int_equal(judge(0, NULL).kind, TREND_LEVEL);
     assert_int_equal(JUDGE(7).kind, TREND_LEVEL);
     assert_int_equal(JUDGE(7, 8).kind, TREND_LEVEL);
@@ -63,9 +61,8 @@ static void edges(void **state)
 }
 
 /* Over many intervals a leak may pause in a few, and a slow one in most, if it never shrinks. */
-static void long_series(void **state)
+TEST(long_series)
 {
-    (void)state;
     uint64_t pauses[MOST], slow[MOST], late[MOST];
     for (size_t i = 0; i < MOST; i++) {
         pauses[i] = i % 20 == 7 ? 100 + 10 * (i - 1) : 100 + 10 * i;
@@ -87,9 +84,8 @@ static uint64_t about(uint64_t *random, uint64_t number)
 }
 
 /* A leak whose load falls in the last third of the time has not stopped. */
-static void falling_load(void **state)
+TEST(falling_load)
 {
-    (void)state;
     static const unsigned lengths[] = {6, 10, 20, 40}, loads[] = {350, 300, 200, 100, 50};
     enum { ROUNDS = 200 };
     uint64_t random = 11;
@@ -118,9 +114,8 @@ static void falling_load(void **state)
 
 /* A cache that is full, whatever its size does then, does not grow steadily; nor does what is
  * emptied from time to time. */
-static void full_caches(void **state)
+TEST(full_caches)
 {
-    (void)state;
     static const unsigned lengths[] = {6, 10, 20, 40};
     enum { ROUNDS = 500 };
     uint64_t random = 12;
@@ -143,9 +138,8 @@ static void full_caches(void **state)
 }
 
 /* A cache with random keys gets the same share of those that are missing in each interval. */
-static void random_keys(void **state)
+TEST(random_keys)
 {
-    (void)state;
     enum { SPACE = 1 << 20 };
     for (unsigned percent = 25; percent <= 60; percent += 5)
         for (size_t count = 10; count <= 40; count += 10) {
@@ -160,9 +154,8 @@ static void random_keys(void **state)
 }
 
 /* Numbers in random order ascend in all of five intervals once in 720 times. */
-static void noise(void **state)
+TEST(noise)
 {
-    (void)state;
     enum { ROUNDS = 20000 };
     uint64_t random = 43;
     unsigned steady = 0, longer = 0;
@@ -268,9 +261,8 @@ static char *written(const struct g2h_trend *trend, bool json, size_t *ret_stead
 }
 
 /* A leak, a full cache whose entries change, one that fills and is full, and load in waves. */
-static void places(void **state)
+TEST(places)
 {
-    (void)state;
     static const unsigned wave[] = {100, 200, 300, 200, 100, 200, 300, 200};
     struct g2h_trend *trend;
     struct founds founds = {0};
@@ -311,9 +303,8 @@ static void places(void **state)
 }
 
 /* What grows is a container: its entries count, and all their bytes with those of the table. */
-static void containers(void **state)
+TEST(containers)
 {
-    (void)state;
     struct g2h_trend *trend;
     struct founds founds = {0};
     assert_no_error(g2h_trend_create(&trend));
@@ -342,9 +333,8 @@ static void containers(void **state)
 
 /* What grows does so although another goroutine holds it, too, in every second heap; and what is as
  * large as before neither grows nor goes up and down. */
-static void changing_holders(void **state)
+TEST(changing_holders)
 {
-    (void)state;
     struct g2h_trend *trend;
     struct founds founds = {0};
     size_t steady;
@@ -401,9 +391,8 @@ static void add_deferred(struct g2h_trend *trend, unsigned deferred, unsigned po
 }
 
 /* Calls that a goroutine defers without end are a leak; records that are kept for reuse are not. */
-static void deferred_calls(void **state)
+TEST(deferred_calls)
 {
-    (void)state;
     for (unsigned is_pooled = 0; is_pooled < 2; is_pooled++) {
         struct g2h_trend *trend;
         struct founds founds = {0};
@@ -421,9 +410,8 @@ static void deferred_calls(void **state)
 }
 
 /* Which heaps are followed by others changes nothing in what is written after the last one. */
-static void more_expected(void **state)
+TEST(more_expected)
 {
-    (void)state;
     struct g2h_trend *trends[2];
     char *texts[2];
     size_t steady[2];
@@ -445,9 +433,8 @@ static void more_expected(void **state)
 }
 
 /* Few heaps are no reason to say that anything grows; garbage that grows never is. */
-static void few_heaps_and_garbage(void **state)
+TEST(few_heaps_and_garbage)
 {
-    (void)state;
     struct g2h_trend *trend;
     size_t steady;
     assert_no_error(g2h_trend_create(&trend));
@@ -479,9 +466,8 @@ static void few_heaps_and_garbage(void **state)
 }
 
 /* What grows less and less is neither denied nor called steady, in words, JSON and count. */
-static void slowing(void **state)
+TEST(slowing)
 {
-    (void)state;
     static const unsigned items[] = {0, 500, 750, 875, 938, 969, 985, 993};
     struct g2h_trend *trend;
     size_t steady;
@@ -509,9 +495,8 @@ static void slowing(void **state)
 
 /* However many heaps there are, no more than TREND_MOST are kept, the first and the last of them.
  */
-static void many_heaps(void **state)
+TEST(many_heaps)
 {
-    (void)state;
     enum { HEAPS = 3 * TREND_MOST };
     struct g2h_trend *trend;
     size_t steady;
@@ -533,9 +518,8 @@ static void many_heaps(void **state)
 }
 
 /* Memory of the process that is not objects grows in no place, and is said. */
-static void outside_of_the_heap(void **state)
+TEST(outside_of_the_heap)
 {
-    (void)state;
     enum { MB = 1000000 };
     struct g2h_trend *trend;
     size_t steady;
@@ -580,9 +564,8 @@ static void assert_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left,
 }
 
 /* By 448 bytes in a minute, what a memory limit leaves is full at some time. */
-static void memory_limit(void **state)
+TEST(memory_limit)
 {
-    (void)state;
     struct g2h_trend *trend;
     assert_no_error(g2h_trend_create(&trend));
     for (unsigned i = 0; i < 8; i++) {
@@ -610,26 +593,4 @@ static void memory_limit(void **state)
     g2h_trend_destroy(trend);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(long_series),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(falling_load),
-        cmocka_unit_test(full_caches),
-        cmocka_unit_test(random_keys),
-        cmocka_unit_test(places),
-        cmocka_unit_test(containers),
-        cmocka_unit_test(changing_holders),
-        cmocka_unit_test(deferred_calls),
-        cmocka_unit_test(more_expected),
-        cmocka_unit_test(few_heaps_and_garbage),
-        cmocka_unit_test(slowing),
-        cmocka_unit_test(many_heaps),
-        cmocka_unit_test(memory_limit),
-        cmocka_unit_test(outside_of_the_heap),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

@@ -116,9 +116,8 @@ static bool has(const struct type_mask *mask, uint64_t word)
     return (mask->bits[word / 8] >> (word % 8) & 1) != 0;
 }
 
-static void arrays(void **state)
+TEST(arrays)
 {
-    (void)state;
     begin("go1.27.1", 27);
     /* [700]struct{n; p}: bits at the odd words. */
     const uint64_t pair = add_masked(2, 2), array = add_array(pair, 700, 1400, 1400),
@@ -139,9 +138,8 @@ static void arrays(void **state)
 
 /* Fields with masks of their own, with none, without pointers and of no size; each type is built
  * once. */
-static void structs(void **state)
+TEST(structs)
 {
-    (void)state;
     begin("go1.24.1", 24);
     const uint64_t pointer = add_masked(1, 1), numbers = add_masked(5, 0), none = add_masked(0, 0),
                    array = add_array(pointer, 200, 200, 200);
@@ -170,9 +168,8 @@ static void structs(void **state)
 
 /* Descriptors that contain themselves, are nested without end, do not fit into one another, or are
  * not there. None takes long, and none of them has a mask. */
-static void invalid(void **state)
+TEST(invalid)
 {
-    (void)state;
     begin("go1.27.1", 27);
     const uint64_t pointer = add_masked(1, 1), self = add_array(0, 1, 1000, 1000);
     put_word(self + 48, self, 8);
@@ -216,9 +213,8 @@ static bool run(const void *program, size_t n, uint64_t words, uint8_t *ret)
     return type_masks_run(&types.runtime, at, words, ret);
 }
 
-static void programs(void **state)
+TEST(programs)
 {
-    (void)state;
     uint8_t bits[64];
     begin("go1.22.1", 22);
     /* 5 bits; the last 3 of them 20 times; the last 65 once more, by a number of two bytes. */
@@ -245,9 +241,8 @@ static void programs(void **state)
 
 /* All words of an object may be pointers if its type is invalid, but for the last one that was
  * taken from the span this is not counted: it may be that it has not been cleared yet. */
-static void unknown_types(void **state)
+TEST(unknown_types)
 {
-    (void)state;
     static struct heap_bits bits;
     const uint64_t slot = START + 0x4000;
     struct span span = {.start = slot, .size = 0x2000, .elemsize = 2048, .nelems = 4};
@@ -310,9 +305,8 @@ static void add_record(int32_t offset, int32_t pointers, uint64_t mask)
 
 /* Variables on stacks: with a mask, with a program, with one that is not there, so that all words
  * count; and tables that are not there, or have a variable that is not on the stack. */
-static void stack_variables(void **state)
+TEST(stack_variables)
 {
-    (void)state;
     struct stack_objects objects;
     bool is_good;
     begin("go1.22.1", 22);
@@ -354,12 +348,4 @@ static void stack_variables(void **state)
     end();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays),        cmocka_unit_test(structs),
-        cmocka_unit_test(invalid),       cmocka_unit_test(programs),
-        cmocka_unit_test(unknown_types), cmocka_unit_test(stack_variables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL)

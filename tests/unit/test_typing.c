@@ -143,9 +143,8 @@ static void judge(void)
 
 /* ---- propose ---- */
 
-static void believes_what_fits(void **state)
+TEST(believes_what_fits)
 {
-    (void)state;
     begin("go1.19");
     add(HEAP, 16, NULL, 1, (uint64_t[]){0});      /* fits a pair */
     add(HEAP + 16, 16, NULL, 1, (uint64_t[]){8}); /* does not fit a pair */
@@ -164,9 +163,8 @@ static void believes_what_fits(void **state)
 }
 
 /* Slots of 16 bytes without pointers: values that are smaller than a slot share it. */
-static void tiny_values_share_a_block(void **state)
+TEST(tiny_values_share_a_block)
 {
-    (void)state;
     begin("go1.19");
     for (unsigned i = 0; i < 7; i++)
         add(HEAP + 16 * i, 16, NULL, 0, NULL);
@@ -193,9 +191,8 @@ static void tiny_values_share_a_block(void **state)
 }
 
 /* From Go 1.22 on the field list of a value over 32 KB goes on as if more such values followed. */
-static void large_values_are_repeated(void **state)
+TEST(large_values_are_repeated)
 {
-    (void)state;
     enum { SIZE = 32768, SLOT = 40960 };
     uint64_t *header = calloc(1, SIZE);
     assert_non_null(header);
@@ -223,8 +220,8 @@ static void large_values_are_repeated(void **state)
         assert_int_equal(heap_has_malloc_header(typing.heap, heap_slot_class(typing.heap, 3)),
                          !old);
         if (!old) {
-            end(state);
-            start(state);
+            end(NULL);
+            start(NULL);
         }
     }
     free(header);
@@ -232,9 +229,8 @@ static void large_values_are_repeated(void **state)
 
 /* If a claim is known for an object's start, a guess may still be the object's class, if its type
  * begins with the claimed type. It makes no difference which of the two comes first. */
-static void guesses_complete_what_is_known(void **state)
+TEST(guesses_complete_what_is_known)
 {
-    (void)state;
     begin("go1.19");
     for (unsigned i = 0; i < 3; i++)
         add(HEAP + 24 * i, 24, NULL, 2, (uint64_t[]){8, 16});
@@ -253,9 +249,8 @@ static void guesses_complete_what_is_known(void **state)
 
 /* If only one type fits, it is a guess; a slice that leads to an array in the middle of the object,
  * where the type has just this array, makes it known. */
-static void slices_of_fields_confirm_guesses(void **state)
+TEST(slices_of_fields_confirm_guesses)
 {
-    (void)state;
     enum { SIZE = 48 };
     struct guesses guesses = {.by_pattern = {0}};
     struct map cache = {0};
@@ -291,9 +286,8 @@ static void slices_of_fields_confirm_guesses(void **state)
     free(typing.with_arrays.data);
 }
 
-static void arrays_may_end_within_an_element(void **state)
+TEST(arrays_may_end_within_an_element)
 {
-    (void)state;
     begin("go1.19");
     add(HEAP, 48, NULL, 3, (uint64_t[]){0, 16, 32});
     add(HEAP + 48, 48, NULL, 2, (uint64_t[]){0, 16}); /* the last pair's pointer is nil */
@@ -310,9 +304,8 @@ static void arrays_may_end_within_an_element(void **state)
     assert_int_not_equal(typing_object(&typing, 2).form, OBJECT_ARRAY);
 }
 
-static void parts_are_known_by_their_place(void **state)
+TEST(parts_are_known_by_their_place)
 {
-    (void)state;
     struct typed_location location;
     begin("go1.19");
     add(HEAP, 64, NULL, 3, (uint64_t[]){8, 16, 48});
@@ -332,9 +325,8 @@ static void parts_are_known_by_their_place(void **state)
     assert_false(typing_locate(&typing, 0, 40, &location));
 }
 
-static void values_stand_behind_a_malloc_header(void **state)
+TEST(values_stand_behind_a_malloc_header)
 {
-    (void)state;
     begin("go1.22.1");
     const uint64_t base = 0x100000;
     /* 8 bytes of header, then 1016 / 16 = 63 pairs, all of them in use. */
@@ -351,9 +343,8 @@ static void values_stand_behind_a_malloc_header(void **state)
     judged(0, OBJECT_ARRAY, pair);
 }
 
-static void many_pointers_into_a_large_object_are_cheap(void **state)
+TEST(many_pointers_into_a_large_object_are_cheap)
 {
-    (void)state;
     enum { VALUES = 1 << 16 };
     uint64_t *offsets = calloc(VALUES + 1, sizeof(*offsets));
     begin("go1.19");
@@ -379,9 +370,8 @@ static void many_pointers_into_a_large_object_are_cheap(void **state)
     free(offsets);
 }
 
-static void many_values_make_an_array(void **state)
+TEST(many_values_make_an_array)
 {
-    (void)state;
     enum { VALUES = 256 };
     uint64_t offsets[VALUES];
     begin("go1.19");
@@ -398,9 +388,8 @@ static void many_values_make_an_array(void **state)
 /* ---- judge ---- */
 
 /* The result is the same for any order of claims. */
-static void the_order_of_claims_does_not_matter(void **state)
+TEST(the_order_of_claims_does_not_matter)
 {
-    (void)state;
     const uint32_t wrapped = type_struct(&types, "main.wrapped", 16);
     type_field(&types, "pair", pair, 0);
     const uint32_t twin = type_struct(&types, "main.a", 16);
@@ -430,9 +419,8 @@ static void the_order_of_claims_does_not_matter(void **state)
         judged(i, OBJECT_VALUE, wrapped); /* it is deeper than pair, and pair than the others */
 }
 
-static void a_header_is_certain(void **state)
+TEST(a_header_is_certain)
 {
-    (void)state;
     const uint32_t group = type_struct(&types, "group<int,*int>", 16);
     type_field(&types, "p", pointer, 0);
     types.list.data[group].role = ROLE_MAP_GROUP;
@@ -534,9 +522,8 @@ static const char *name_of(uint32_t object, char *buffer, size_t size)
     return buffer;
 }
 
-static void texts_are_what_strings_say(void **state)
+TEST(texts_are_what_strings_say)
 {
-    (void)state;
     char buffer[8000], large[2048];
     uint32_t known;
     begin("go1.19");
@@ -584,9 +571,8 @@ static void texts_are_what_strings_say(void **state)
     forget_texts();
 }
 
-static void redacted_texts_tell_nothing(void **state)
+TEST(redacted_texts_tell_nothing)
 {
-    (void)state;
     char buffer[200], other[200];
     begin("go1.19");
     ADD_TEXT(HEAP, 32, "secret and so on, for ever more");
@@ -607,25 +593,4 @@ static void redacted_texts_tell_nothing(void **state)
     forget_texts();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void)
-{
-    const struct CMUnitTest typing_tests[] = {
-        TEST(believes_what_fits),
-        TEST(tiny_values_share_a_block),
-        TEST(large_values_are_repeated),
-        TEST(guesses_complete_what_is_known),
-        TEST(slices_of_fields_confirm_guesses),
-        TEST(arrays_may_end_within_an_element),
-        TEST(parts_are_known_by_their_place),
-        TEST(values_stand_behind_a_malloc_header),
-        TEST(many_pointers_into_a_large_object_are_cheap),
-        TEST(many_values_make_an_array),
-        TEST(the_order_of_claims_does_not_matter),
-        TEST(a_header_is_certain),
-        TEST(texts_are_what_strings_say),
-        TEST(redacted_texts_tell_nothing),
-    };
-    return UNIT_RUN(typing_tests);
-}
+UNIT_MAIN(start, end)

@@ -67,14 +67,13 @@ static bool is_text(const char *text, size_t size, const char *expected)
 }
 
 /* Each session has a token of 16 digits, and the time when it began. */
-static void fields_have_paths_types_and_values(void **state)
+TEST(fields_have_paths_types_and_values)
 {
     struct conversion made = make_view(false, 0);
     struct g2h_values *values;
     struct g2h_value value;
     struct g2h_text text = {0};
     unsigned sessions = 0, tokens = 0, times = 0;
-    (void)state;
     assert_no_error(g2h_values_create(made.view, &values));
     for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
         if (!is_of(made.view, i, "main.Session"))
@@ -115,7 +114,7 @@ static bool count_entry(void *context, const struct g2h_entry *entry)
 }
 
 /* As people see them, a time is one value, and a map has as many entries as its length says. */
-static void places_have_what_people_see(void **state)
+TEST(places_have_what_people_see)
 {
     struct conversion made = make_view(false, 0);
     struct g2h_values *values;
@@ -124,7 +123,6 @@ static void places_have_what_people_see(void **state)
     struct g2h_content content;
     struct g2h_text text = {0};
     unsigned sessions = 0, fields = 0, times = 0, maps = 0;
-    (void)state;
     assert_no_error(g2h_values_create(made.view, &values));
     for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
         struct g2h_node node;
@@ -177,13 +175,12 @@ static bool has_invalid_bytes(const uint8_t *data, size_t size)
 
 /* A string of bytes that are not UTF-8 takes more bytes when it is shown than it has; it is marked
  * as cut nevertheless. */
-static void long_strings_are_marked_as_cut(void **state)
+TEST(long_strings_are_marked_as_cut)
 {
     struct conversion made = make_view(false, 0);
     struct g2h_text text = {0};
     struct g2h_content content;
     unsigned count = 0;
-    (void)state;
     for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
         const struct g2h_object object = g2h_heap_object(heap, i);
         if (object.contents.size < G2H_CONTENT_LIMIT + 1 ||
@@ -206,14 +203,13 @@ static void long_strings_are_marked_as_cut(void **state)
 
 /* Every value of an object lies within it; if names are redacted, numbers have no text and strings
  * are redacted. */
-static void values_lie_in_their_objects(void **state)
+TEST(values_lie_in_their_objects)
 {
     struct conversion made = make_view(true, 0);
     struct g2h_values *values;
     struct g2h_value value;
     struct g2h_text text = {0};
     uint64_t count = 0;
-    (void)state;
     assert_no_error(g2h_values_create(made.view, &values));
     for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
         struct g2h_node node;
@@ -235,7 +231,7 @@ static void values_lie_in_their_objects(void **state)
 }
 
 /* Complex numbers are printed as Go's fmt.Println() prints them. */
-static void complex_numbers_are_as_go_has_them(void **state)
+TEST(complex_numbers_are_as_go_has_them)
 {
     static const struct {
         double real, imaginary;
@@ -250,7 +246,6 @@ static void complex_numbers_are_as_go_has_them(void **state)
     };
     struct conversion made = make_view(false, 0);
     struct g2h_text text = {0};
-    (void)state;
     for (size_t i = 0; i < 2 * sizeof(numbers) / sizeof(*numbers); i++) {
         const bool is_narrow = i % 2 != 0;
         const double wide[] = {numbers[i / 2].real, numbers[i / 2].imaginary};
@@ -280,7 +275,7 @@ static void complex_numbers_are_as_go_has_them(void **state)
 }
 
 /* The header of a map has its length: an int until Go 1.23, a uint64 since. */
-static void maps_have_their_length(void **state)
+TEST(maps_have_their_length)
 {
     static const uint8_t header[16] = {[8] = 0x90, 0x5f, 1}; /* 90,000, as a dump of amd64 has it */
     static const char *const names[] = {"count", "used"};
@@ -288,7 +283,6 @@ static void maps_have_their_length(void **state)
     struct conversion made = make_view(false, 0);
     struct types *types = not_const(made.view->graph->typing->types);
     const size_t count = types->list.count;
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         const uint32_t number = type_add(types, "number", kinds[i], 8, TYPE_NONE);
         const struct g2h_location map = {.type = type_struct(types, "header", sizeof(header)),
@@ -360,10 +354,9 @@ static void check_goroutines(const struct g2h_view *view)
     g2h_text_deinit(&text);
 }
 
-static void goroutines_are_their_nodes(void **state)
+TEST(goroutines_are_their_nodes)
 {
     struct conversion made = make_view(false, 0);
-    (void)state;
     check_goroutines(made.view);
     conversion_deinit(&made);
     made = make_view(false, 1000);
@@ -371,16 +364,4 @@ static void goroutines_are_their_nodes(void **state)
     conversion_deinit(&made);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_have_paths_types_and_values),
-        cmocka_unit_test(places_have_what_people_see),
-        cmocka_unit_test(values_lie_in_their_objects),
-        cmocka_unit_test(long_strings_are_marked_as_cut),
-        cmocka_unit_test(complex_numbers_are_as_go_has_them),
-        cmocka_unit_test(maps_have_their_length),
-        cmocka_unit_test(goroutines_are_their_nodes),
-    };
-    return cmocka_run_group_tests(tests, start, end);
-}
+UNIT_MAIN_ONCE(start, end)

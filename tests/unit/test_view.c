@@ -925,9 +925,8 @@ static void check_graph(const struct g2h_graph *graph)
     g2h_view_destroy(whole);
 }
 
-static void random_heaps(void **unused)
+TEST(random_heaps)
 {
-    (void)unused;
     for (unsigned round = 0; round < 200; round += unit_step()) {
         struct dump dump;
         state = round * 0x9e3779b97f4a7c15u + 1;
@@ -943,9 +942,8 @@ static void random_heaps(void **unused)
 }
 
 /* A heap of more objects than one block of targets has, folded to few nodes, by several threads. */
-static void large_heap(void **unused)
+TEST(large_heap)
 {
-    (void)unused;
     enum { COUNT = 70000 };
     struct dump dump;
     state = 4711;
@@ -960,9 +958,8 @@ static void large_heap(void **unused)
 }
 
 /* Heaps without objects and roots, and with garbage only. */
-static void empty_heaps(void **unused)
+TEST(empty_heaps)
 {
-    (void)unused;
     for (unsigned count = 0; count < 3; count++) {
         struct dump dump;
         state = 99;
@@ -978,9 +975,8 @@ static void empty_heaps(void **unused)
 
 /* Arrays of Go 1.3 have elements; a weak element has a name, because all weak edges of this kind
  * have the same one. */
-static void weak_elements(void **unused)
+TEST(weak_elements)
 {
-    (void)unused;
     const struct g2h_field first = {G2H_FIELD_POINTER, 0};
     struct dump dump;
     struct g2h_edge edge;
@@ -1036,9 +1032,8 @@ static uint64_t check_typed(const struct g2h_view *view, bool redacted)
     return keys;
 }
 
-static void typed_heap(void **unused)
+TEST(typed_heap)
 {
-    (void)unused;
     struct g2h_input *input;
     struct g2h_heap *heap;
     struct g2h_exe *exe;
@@ -1069,12 +1064,4 @@ static void typed_heap(void **unused)
     g2h_input_close(input);
 }
 
-int main(void)
-{
-    const struct CMUnitTest view_tests[] = {
-        cmocka_unit_test(random_heaps), cmocka_unit_test(large_heap),
-        cmocka_unit_test(empty_heaps),  cmocka_unit_test(weak_elements),
-        cmocka_unit_test(typed_heap),
-    };
-    return UNIT_RUN(view_tests);
-}
+UNIT_MAIN(NULL, NULL)

@@ -91,9 +91,8 @@ static void open_with_gaps(struct fixture *fixture)
 }
 
 /* What is read ahead of one page must not be what lies beside the run's addresses. */
-static void test_gaps(void **state)
+TEST(test_gaps)
 {
-    (void)state;
     for (size_t begin = 0; begin < sizeof(runs) / sizeof(*runs); begin++) {
         struct fixture fixture;
         open_with_gaps(&fixture);
@@ -108,10 +107,9 @@ static void test_gaps(void **state)
 }
 
 /* Inside of an area it is read ahead, but not beyond it. */
-static void test_ahead(void **state)
+TEST(test_ahead)
 {
     struct fixture fixture;
-    (void)state;
     open_with_gaps(&fixture);
     assert_page(&fixture, 3);
     assert_int_equal(window_read(fixture.window), 3 * fixture.page); /* 2, 3 and 4 */
@@ -121,10 +119,9 @@ static void test_ahead(void **state)
 }
 
 /* A request that does not lie in one area, or whose place is another one's, is refused. */
-static void test_beyond(void **state)
+TEST(test_beyond)
 {
     struct fixture fixture;
-    (void)state;
     open_with_gaps(&fixture);
     const uint64_t address = (uint64_t)(uintptr_t)fixture.memory;
     assert_false(window_fill(fixture.window, address, 2 * fixture.page, place_of(&fixture, 0)));
@@ -137,10 +134,9 @@ static void test_beyond(void **state)
 }
 
 /* Pages that were given back are zeros until they are asked for again; kept ones stay. */
-static void test_drop(void **state)
+TEST(test_drop)
 {
     struct fixture fixture;
-    (void)state;
     open_with_gaps(&fixture);
     for (size_t number = 30; number < 40; number++)
         assert_page(&fixture, number);
@@ -154,13 +150,4 @@ static void test_drop(void **state)
     end_fixture(&fixture);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_ahead),
-        cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_drop),
-    };
-    return UNIT_RUN(tests);
-}
+UNIT_MAIN(NULL, NULL)

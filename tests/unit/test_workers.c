@@ -35,9 +35,8 @@ static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-static void runs_each_task_once(void **state)
+TEST(runs_each_task_once)
 {
-    (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++) {
         struct counting counting = {.threads = thread_counts[i], .failing = SIZE_MAX};
         assert_no_error(workers_run(thread_counts[i], TASKS, count_task, &counting));
@@ -47,9 +46,8 @@ static void runs_each_task_once(void **state)
     }
 }
 
-static void no_tasks(void **state)
+TEST(no_tasks)
 {
-    (void)state;
     struct counting counting = {.threads = 1, .failing = 0};
     assert_no_error(workers_run(4, 0, count_task, &counting));
     assert_int_equal(counting.begun, 0);
@@ -57,9 +55,8 @@ static void no_tasks(void **state)
 
 /* 98 is the lowest task that fails, and it is slower than 105, 119, …; after an error no further
  * task begins. */
-static void lowest_error_wins(void **state)
+TEST(lowest_error_wins)
 {
-    (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++)
         for (int round = 0; round < 20; round++) {
             struct counting counting = {.threads = thread_counts[i], .failing = 98};
@@ -119,9 +116,8 @@ static struct g2h_error *consume_task(void *context, const struct worker_buffer 
     return NULL;
 }
 
-static void results_in_order(void **state)
+TEST(results_in_order)
 {
-    (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++) {
         struct ordered ordered = {.failing_produce = SIZE_MAX, .failing_consume = SIZE_MAX};
         assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_task, NULL,
@@ -132,9 +128,8 @@ static void results_in_order(void **state)
 }
 
 /* After an error no thread waits for a turn that never comes. */
-static void errors_end_an_ordered_run(void **state)
+TEST(errors_end_an_ordered_run)
 {
-    (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++)
         for (size_t failing = 0; failing < 60; failing += 7) {
             struct ordered ordered = {.failing_produce = failing, .failing_consume = SIZE_MAX};
@@ -219,9 +214,8 @@ static struct g2h_error *consume_piece(void *context, const struct worker_buffer
                                           : NULL;
 }
 
-static void flushed_pieces_in_order(void **state)
+TEST(flushed_pieces_in_order)
 {
-    (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++) {
         struct pieces pieces = {.failing_piece = SIZE_MAX};
         assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_pieces, pack_piece,
@@ -243,17 +237,15 @@ static void flushed_pieces_in_order(void **state)
 }
 
 /* NULL means that memory has run out, so room for nothing must not be NULL. */
-static void buffer_for_nothing(void **state)
+TEST(buffer_for_nothing)
 {
-    (void)state;
     struct worker_buffer buffer = {0};
     assert_non_null(worker_buffer_reserve(&buffer, 0));
     worker_buffer_deinit(&buffer);
 }
 
-static void buffer_keeps_its_bytes(void **state)
+TEST(buffer_keeps_its_bytes)
 {
-    (void)state;
     struct worker_buffer buffer = {0};
     for (unsigned i = 0; i < 10000; i++) {
         char *at = worker_buffer_reserve(&buffer, 3);
@@ -290,9 +282,8 @@ static struct g2h_error *do_beside(void *context)
     return two->beside_fails ? error_create(G2H_ERROR_LIMIT, "beside") : NULL;
 }
 
-static void two_at_once(void **state)
+TEST(two_at_once)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 2; threads++)
         for (unsigned fails = 0; fails < 4; fails++) {
             struct two two = {.caller = pthread_self(),
@@ -308,18 +299,4 @@ static void two_at_once(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest workers[] = {
-        cmocka_unit_test(runs_each_task_once),
-        cmocka_unit_test(no_tasks),
-        cmocka_unit_test(lowest_error_wins),
-        cmocka_unit_test(results_in_order),
-        cmocka_unit_test(errors_end_an_ordered_run),
-        cmocka_unit_test(flushed_pieces_in_order),
-        cmocka_unit_test(buffer_for_nothing),
-        cmocka_unit_test(buffer_keeps_its_bytes),
-        cmocka_unit_test(two_at_once),
-    };
-    return UNIT_RUN(workers);
-}
+UNIT_MAIN(NULL, NULL)

@@ -23,9 +23,60 @@ __attribute__((constructor)) static void unit_filter(void)
         cmocka_set_test_filter(name);
 }
 
-/* Runs an array of tests; the array's name heads the output. */
-#define UNIT_RUN(tests) \
-    (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
+/* The tests of a file, in its order. */
+struct unit_tests {
+    struct CMUnitTest tests[64];
+    size_t count;
+};
+
+static inline struct unit_tests *unit_tests(void)
+{
+    static struct unit_tests tests;
+    return &tests;
+}
+
+static inline void unit_add(const char *name, CMUnitTestFunction function)
+{
+    struct unit_tests *tests = unit_tests();
+    if (tests->count == sizeof(tests->tests) / sizeof(*tests->tests))
+        abort();
+    tests->tests[tests->count++] = (struct CMUnitTest){.name = name, .test_func = function};
+}
+
+/* Begins a test: TEST(name) { ... }. */
+#define TEST(name) \
+    static void name(void **unit_state); \
+    __attribute__((constructor)) static void unit_add_##name(void) \
+    { \
+        unit_add(#name, name); \
+    } \
+    static void name(__attribute__((unused)) void **unit_state)
+
+static inline int unit_main(CMFixtureFunction start, CMFixtureFunction end,
+                            CMFixtureFunction start_all, CMFixtureFunction end_all)
+{
+    struct unit_tests *tests = unit_tests();
+    for (size_t i = 0; i < tests->count; i++) {
+        tests->tests[i].setup_func = start;
+        tests->tests[i].teardown_func = end;
+    }
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests->tests, start_all, end_all);
+}
+
+/* Ends a file: main() runs its tests, with start() before each and end() after it, or NULL. */
+#define UNIT_MAIN(start, end) \
+    int main(void) \
+    { \
+        return unit_main(start, end, NULL, NULL); \
+    }
+
+/* Does the same, with start() before the first test and end() after the last. */
+#define UNIT_MAIN_ONCE(start, end) \
+    int main(void) \
+    { \
+        return unit_main(NULL, NULL, start, end); \
+    }
 
 /* Fails the test with the error's message if there is an error. */
 #define assert_no_error(expression) \
