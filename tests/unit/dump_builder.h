@@ -47,6 +47,8 @@ void dump_start_modern(struct dump *dump, const char *version);
  * does not hold whole. */
 void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size);
 void dump_deinit(struct dump *dump);
+/* A variable that ends with its block. */
+#define DUMP __attribute__((cleanup(dump_deinit))) struct dump
 
 /* ---- bytes ---- */
 void dump_bytes(struct dump *dump, const void *data, size_t size);

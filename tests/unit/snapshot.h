@@ -28,6 +28,8 @@ void snapshot_parse(struct snapshot *snapshot, char *text);
 /* Converts the dump and parses the snapshot. */
 void snapshot_of(struct snapshot *snapshot, struct dump *dump, unsigned threads);
 void snapshot_deinit(struct snapshot *snapshot);
+/* A variable that ends with its block. */
+#define SNAPSHOT __attribute__((cleanup(snapshot_deinit))) struct snapshot
 
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t node);
 /* Returns the only node with the name; fails the test if there is none or more than one. */

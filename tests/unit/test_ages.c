@@ -46,7 +46,7 @@ static struct ages_found found_of(const struct aged *aged)
 {
     static uint64_t words[MOST];
     struct ages_found ret = {.verdict = AGES_UNKNOWN}, array_s;
-    struct dump dump;
+    DUMP dump;
     uint64_t objects = 0;
     dump_start_modern(&dump, "go1.27");
     for (unsigned look = 0; look <= aged->looks; look++)
@@ -75,7 +75,6 @@ static struct ages_found found_of(const struct aged *aged)
     if (ret.verdict != AGES_FEW)
         assert_memory_equal(&array_s, &ret, sizeof(ret));
     findings_deinit(&findings);
-    dump_deinit(&dump);
     return ret;
 }
 

@@ -158,7 +158,7 @@ TEST(every_layout)
 {
     for (int format = 0; format < DUMP_FORMATS; format++)
         for (unsigned i = 0; i < 4; i++) {
-            struct dump dump;
+            DUMP dump;
             struct truth truth;
             struct snapshot snapshot;
             dump_start(&dump, (enum dump_format)format, i & 1 ? 8 : 4, i & 2);
@@ -176,14 +176,13 @@ TEST(every_layout)
                         format == DUMP_2013);
             snapshot_deinit(&snapshot);
             truth_deinit(&truth);
-            dump_deinit(&dump);
         }
 }
 
 /* A heap has more objects than three blocks, so that several threads have work in each phase. */
 TEST(same_bytes_for_any_threads)
 {
-    struct dump dump;
+    DUMP dump;
     struct truth truth;
     struct snapshot snapshot;
     size_t size, other_size;
@@ -213,13 +212,12 @@ TEST(same_bytes_for_any_threads)
     expect_truth(&snapshot, &dump, &truth);
     snapshot_deinit(&snapshot);
     truth_deinit(&truth);
-    dump_deinit(&dump);
 }
 
 /* Types and interfaces give names that different threads meet in different orders. */
 TEST(same_names_for_any_threads)
 {
-    struct dump dump;
+    DUMP dump;
     uint64_t random = 3;
     size_t size, other_size;
     dump_start_modern(&dump, "go1.19.8");
@@ -246,7 +244,6 @@ TEST(same_names_for_any_threads)
             free(other);
         }
     free(text);
-    dump_deinit(&dump);
 }
 
 /* Dumps without anything, without objects, and without edges between objects: there are more
@@ -255,8 +252,8 @@ TEST(small_dumps)
 {
     for (int i = 0; i < 3; i++)
         for (int round = 0; round < 30; round++) {
-            struct dump dump;
-            struct snapshot snapshot;
+            DUMP dump;
+            SNAPSHOT snapshot;
             dump_start_modern(&dump, "go1.26.1");
             if (i > 0)
                 dump_bss(&dump, 0x560000, WORDS(BASE));
@@ -265,8 +262,6 @@ TEST(small_dumps)
             dump_eof(&dump);
             snapshot_of(&snapshot, &dump, 8);
             expect_all_rooted(&snapshot);
-            snapshot_deinit(&snapshot);
-            dump_deinit(&dump);
         }
 }
 
@@ -275,7 +270,7 @@ TEST(cut_dumps)
 {
     const enum dump_format formats[] = {DUMP_2013, DUMP_1_3, DUMP_1_4, DUMP_1_7};
     for (int i = 0; i < 4; i++) {
-        struct dump dump;
+        DUMP dump;
         struct truth truth;
         dump_start(&dump, formats[i], 8, false);
         size_t params_end = dump.size;
@@ -283,17 +278,15 @@ TEST(cut_dumps)
         put_roots(&dump, truth.count);
         const size_t size = dump.size;
         for (dump.size = params_end; dump.size <= size; dump.size += 7 * unit_step()) {
-            struct snapshot snapshot;
+            SNAPSHOT snapshot;
             snapshot_of(&snapshot, &dump, 2);
             assert_non_null(strstr(snapshot.text,
                                    dump.size == size ? "\"complete\":true" : "\"complete\":false"));
             expect_all_rooted(&snapshot);
             expect_unique_strings(&snapshot);
-            snapshot_deinit(&snapshot);
         }
         dump.size = size;
         truth_deinit(&truth);
-        dump_deinit(&dump);
     }
 }
 
@@ -302,7 +295,7 @@ TEST(damaged_dumps)
 {
     uint64_t random = 123456789;
     for (int i = 0; i < 600 / (int)unit_step(); i++) {
-        struct dump dump;
+        DUMP dump;
         struct truth truth;
         struct g2h_heap *heap;
         struct g2h_input *input;
@@ -325,16 +318,14 @@ TEST(damaged_dumps)
             assert_true(error->code == G2H_ERROR_DAMAGED || error->code == G2H_ERROR_NOT_DUMP);
             g2h_error_destroy(error);
         } else {
-            struct snapshot snapshot;
+            SNAPSHOT snapshot;
             g2h_heap_destroy(heap);
             snapshot_of(&snapshot, &dump, 1);
             expect_all_rooted(&snapshot);
             expect_unique_strings(&snapshot);
-            snapshot_deinit(&snapshot);
         }
         g2h_input_close(input);
         truth_deinit(&truth);
-        dump_deinit(&dump);
     }
 }
 
@@ -342,7 +333,7 @@ TEST(damaged_dumps)
  * space. */
 TEST(header)
 {
-    struct dump dump;
+    DUMP dump;
     size_t size;
     dump_start_modern(&dump, "go1.26.1-X:nogreenteagc\"}{[]");
     dump_object(&dump, BASE, 64, NO_WORDS);
@@ -362,7 +353,6 @@ TEST(header)
         assert_non_null(at);
     }
     free(text);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

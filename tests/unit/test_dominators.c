@@ -167,7 +167,7 @@ TEST(random_graphs)
     uint64_t random = 88172645463325252u;
     for (int round = 0; round < 400; round++) {
         const unsigned count = 2 + (unsigned)(round % 40), edges = 1 + (unsigned)(round / 40) % 4;
-        struct dump dump;
+        DUMP dump;
         uint64_t held[4];
         dump_start_modern(&dump, "go1.19.8");
         for (unsigned i = 0; i < count; i++) {
@@ -186,7 +186,6 @@ TEST(random_graphs)
         dump_bss(&dump, 0x560000, (size_t)(round % 5), held); /* with none, all may be garbage */
         dump_eof(&dump);
         check(&dump, (unsigned)round);
-        dump_deinit(&dump);
     }
 }
 
@@ -234,7 +233,7 @@ TEST(list_with_leaves)
 TEST(list_back_and_forth)
 {
     struct g2h_dominators *dominators = NULL;
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     for (int i = 0; i < COUNT; i++)
         dump_object(&dump, AT(i), 64,
@@ -251,7 +250,6 @@ TEST(list_back_and_forth)
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT / 2 - 1), bss);
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT - 1), first + COUNT - 2);
     g2h_dominators_destroy(dominators);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -227,7 +227,7 @@ static void put_random(struct dump *dump, unsigned count, unsigned pointers, uns
 TEST(random_graphs)
 {
     for (unsigned round = 0; round < 600; round += unit_step()) {
-        struct dump dump;
+        DUMP dump;
         struct snapshot whole, folded;
         put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, round % 5);
         snapshot_of(&whole, &dump, 1);
@@ -243,7 +243,6 @@ TEST(random_graphs)
             snapshot_deinit(&folded);
         }
         snapshot_deinit(&whole);
-        dump_deinit(&dump);
     }
 }
 
@@ -321,8 +320,8 @@ static void compare_under(const struct snapshot *whole, const struct snapshot *u
 TEST(under)
 {
     for (unsigned round = 0; round < 600; round += unit_step()) {
-        struct dump dump;
-        struct snapshot whole, part;
+        DUMP dump;
+        SNAPSHOT whole, part;
         size_t size;
         const unsigned count = 4 + round % 40;
         put_random(&dump, count, 1 + round / 40 % 4, round % 5);
@@ -342,9 +341,6 @@ TEST(under)
         assert_string_equal(g2h_view_under(dump.view), "main.x");
         snapshot_parse(&part, view_snapshot(dump.view, 1, false, &size));
         compare_under(&whole, &part, &dump, &options);
-        snapshot_deinit(&part);
-        snapshot_deinit(&whole);
-        dump_deinit(&dump);
     }
 }
 
@@ -352,7 +348,7 @@ TEST(under)
 TEST(reachable)
 {
     for (unsigned round = 0; round < 200; round += unit_step()) {
-        struct dump dump;
+        DUMP dump;
         struct snapshot whole, left, folded;
         struct retained before, after;
         put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, 1 + round % 2);
@@ -379,7 +375,6 @@ TEST(reachable)
         }
         snapshot_deinit(&left);
         snapshot_deinit(&whole);
-        dump_deinit(&dump);
     }
 }
 
@@ -392,8 +387,8 @@ TEST(reachable)
  */
 TEST(held_by_folded_ones)
 {
-    struct dump dump;
-    struct snapshot folded;
+    DUMP dump;
+    SNAPSHOT folded;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, AT(0), 64, WORDS(AT(1), AT(2), AT(4)));
     dump_object(&dump, AT(1), 32, WORDS(AT(3)));
@@ -423,8 +418,6 @@ TEST(held_by_folded_ones)
     assert_non_null(edge);
     assert_int_equal(edge->type, S_WEAK);
     assert_string_equal(snapshot_edge_name(&folded, edge), "×3");
-    snapshot_deinit(&folded);
-    dump_deinit(&dump);
 }
 
 /* Of objects that retain the same the first ones are kept, in whatever order a search meets them:
@@ -432,8 +425,8 @@ TEST(held_by_folded_ones)
 TEST(equals)
 {
     enum { COUNT = 20 };
-    struct dump dump;
-    struct snapshot folded;
+    DUMP dump;
+    SNAPSHOT folded;
     uint64_t holders[COUNT];
     unsigned kept = 0;
     dump_start_modern(&dump, "go1.19.8");
@@ -451,15 +444,13 @@ TEST(equals)
     assert_in_range(kept, 1, COUNT - 1);
     for (unsigned i = kept; i < COUNT; i++)
         assert_true(is_folded(&folded, g2h_view_object(dump.view, i)));
-    snapshot_deinit(&folded);
-    dump_deinit(&dump);
 }
 
 /* Many goroutines with frames: goroutines and frames fold as well, though later than objects. */
 TEST(goroutines)
 {
     enum { COUNT = 300 };
-    struct dump dump;
+    DUMP dump;
     struct snapshot folded;
     dump_start_modern(&dump, "go1.19.8");
     for (unsigned i = 0; i < COUNT; i++)
@@ -481,14 +472,13 @@ TEST(goroutines)
     assert_true(folded.node_count <= 700);
     assert_int_equal(class_size(&folded, "noptr64"), COUNT * 64);
     snapshot_deinit(&folded);
-    dump_deinit(&dump);
 }
 
 /* A size that is too large for a cell is continued in a second node. */
 TEST(more_than_4_gib)
 {
-    struct dump dump;
-    struct snapshot folded;
+    DUMP dump;
+    SNAPSHOT folded;
     uint64_t words[3], size = 0;
     dump_start_modern(&dump, "go1.19.8");
     dump.heap_end = BASE + ((uint64_t)16 << 30);
@@ -517,8 +507,6 @@ TEST(more_than_4_gib)
     assert_int_equal(classes, 1);
     assert_int_equal(g2h_findings_class(findings, 0)->bytes, (uint64_t)3 << 31);
     g2h_findings_destroy(findings);
-    snapshot_deinit(&folded);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -88,7 +88,7 @@ static void put_arena(struct dump *dump, uint64_t arena, uint64_t seed)
 
 TEST(ids_follow_the_formula)
 {
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t arena = 0; arena < 256; arena += 15)
@@ -104,7 +104,6 @@ TEST(ids_follow_the_formula)
     assert_int_equal(ids.displaced.count, 0);
     expect_formula(&ids);
     ids_deinit(&ids);
-    dump_deinit(&dump);
 }
 
 /* The second heap has more objects, and arenas above, between, and beyond 16 GiB; the heaps start
@@ -114,7 +113,7 @@ TEST(ids_stay_as_the_heap_grows)
     const uint64_t starts[] = {BASE / ARENA, 0x2998b8000000 / ARENA, 0x7f1234000000 / ARENA,
                                0x4000000000 / ARENA, 1};
     for (size_t i = 0; i < 5; i++) {
-        struct dump one, other;
+        DUMP one, other;
         struct ids one_ids, other_ids;
         dump_start_modern(&one, "go1.19.8");
         dump_start_modern(&other, "go1.19.8");
@@ -139,8 +138,6 @@ TEST(ids_stay_as_the_heap_grows)
         expect_formula(&other_ids);
         ids_deinit(&one_ids);
         ids_deinit(&other_ids);
-        dump_deinit(&one);
-        dump_deinit(&other);
     }
 }
 
@@ -148,7 +145,7 @@ TEST(ids_stay_as_the_heap_grows)
  */
 TEST(large_heaps)
 {
-    struct dump one, other;
+    DUMP one, other;
     struct ids one_ids, other_ids;
     dump_start_modern(&one, "go1.19.8");
     dump_start_modern(&other, "go1.19.8");
@@ -176,15 +173,13 @@ TEST(large_heaps)
     assert_true(differing <= one.heap->object_count / 1000);
     ids_deinit(&one_ids);
     ids_deinit(&other_ids);
-    dump_deinit(&one);
-    dump_deinit(&other);
 }
 
 /* Three arenas with the same slot have objects at the same positions, so those of two arenas are
  * displaced. */
 TEST(slots_that_are_full)
 {
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t arena = 0; arena < 768; arena += 256)
@@ -194,14 +189,13 @@ TEST(slots_that_are_full)
     init(&ids, &dump);
     assert_int_equal(ids.displaced.count, 40000);
     ids_deinit(&ids);
-    dump_deinit(&dump);
 }
 
 /* Thousands of arenas have the same slot, and several of them have an object at each position: the
  * lowest arena's object has the position. */
 TEST(slots_of_many_arenas)
 {
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 3000; i++)
@@ -216,7 +210,6 @@ TEST(slots_of_many_arenas)
     for (uint32_t i = 0; i < 1000; i++)
         assert_int_equal(map_get(&ids.displaced, i), MAP_NONE);
     ids_deinit(&ids);
-    dump_deinit(&dump);
 }
 
 /* Nodes with the same key have ids of their own, the same ones each time if the order is the same,
@@ -225,7 +218,7 @@ TEST(ids_of_equal_keys)
 {
     enum { EQUAL = 1000 };
     static uint32_t all[3 * EQUAL], again[3 * EQUAL];
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 16, NO_WORDS);
@@ -247,7 +240,6 @@ TEST(ids_of_equal_keys)
     }
     assert_memory_equal(all, again, sizeof(all));
     expect_unique(all, 3 * EQUAL);
-    dump_deinit(&dump);
 }
 
 /* In a 32-bit heap each address has its own id, wherever the heap starts: there are no exceptions
@@ -255,7 +247,7 @@ TEST(ids_of_equal_keys)
 TEST(ids_of_32_bit_heaps)
 {
     for (int low = 0; low < 2; low++) {
-        struct dump dump;
+        DUMP dump;
         struct ids ids;
         dump_begin(&dump, DUMP_1_7, 4, true);
         dump.heap_start = low ? 0x400000 : 0x18000000;
@@ -270,7 +262,6 @@ TEST(ids_of_32_bit_heaps)
             assert_int_equal(id_of(&ids, i), 2 * (heap_address(dump.heap, i) / 8) + 1);
         assert_int_equal(ids.displaced.count, 0);
         ids_deinit(&ids);
-        dump_deinit(&dump);
     }
 }
 
@@ -317,8 +308,8 @@ TEST(ids_of_parts)
 {
     const uint64_t size = ((uint64_t)1 << 32) + 8192, span = 256 * ARENA;
     for (int i = 0; i < 3; i++) {
-        struct dump dump;
-        struct snapshot snapshot;
+        DUMP dump;
+        SNAPSHOT snapshot;
         dump_start_large(&dump, "go1.19.8", 3 * span);
         uint64_t huge = i == 1 ? BASE + span : BASE;
         if (i == 1)
@@ -333,8 +324,6 @@ TEST(ids_of_parts)
         assert_int_equal(dump.heap->object_count, 2);
         expect_parts(&snapshot, &dump, huge, size);
         expect_unique_in_snapshot(&snapshot);
-        snapshot_deinit(&snapshot);
-        dump_deinit(&dump);
     }
 }
 
@@ -344,7 +333,7 @@ TEST(ids_of_synthetic_nodes)
 {
     enum { COUNT = 3000 };
     static uint32_t all[9 * COUNT];
-    struct dump dump;
+    DUMP dump;
     struct ids ids, again;
     size_t count = 0;
     dump_start_modern(&dump, "go1.19.8");
@@ -364,14 +353,13 @@ TEST(ids_of_synthetic_nodes)
     expect_unique(all, count);
     ids_deinit(&ids);
     ids_deinit(&again);
-    dump_deinit(&dump);
 }
 
 /* A goroutine's id is 2^30 + 2 * goid; ids for a goid of 2^29 or above are hashed. */
 TEST(ids_of_goroutines)
 {
     const uint64_t keys[] = {0, 1, 2, 17, 1000000, ((uint64_t)1 << 29) - 1};
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     uint32_t id, other;
     dump_start_modern(&dump, "go1.19.8");
@@ -386,14 +374,13 @@ TEST(ids_of_goroutines)
     assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, UINT64_MAX, &other));
     assert_true(other >= (uint32_t)1 << 31 && other != id);
     ids_deinit(&ids);
-    dump_deinit(&dump);
 }
 
 /* An object may have two finalizers, and a damaged dump two goroutines with the same goid. */
 TEST(the_same_key_twice)
 {
     static uint32_t all[2000];
-    struct dump dump;
+    DUMP dump;
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     dump_eof(&dump);
@@ -405,13 +392,12 @@ TEST(the_same_key_twice)
     }
     expect_unique(all, 2000);
     ids_deinit(&ids);
-    dump_deinit(&dump);
 }
 
 TEST(all_ids_of_a_snapshot)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     put_arena(&dump, BASE / ARENA, 1);
     put_arena(&dump, BASE / ARENA + 256, 2);
@@ -430,8 +416,6 @@ TEST(all_ids_of_a_snapshot)
         assert_int_equal(snapshot.nodes[i].id % 2, snapshot.nodes[i].type == 3);
     uint32_t goroutine = snapshot_find(&snapshot, "goroutine 17 [select] main.f");
     assert_int_equal(snapshot.nodes[goroutine].id, (1u << 30) + 34);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

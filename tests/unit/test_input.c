@@ -532,11 +532,10 @@ TEST(large_dumps)
 {
     const uint64_t sizes[] = {4096, 1 << 22, LARGER};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        struct dump dump;
+        DUMP dump;
         build(&dump, sizes[i]);
         dump_eof(&dump);
         expect(open_pipe(dump.data, dump.size, i % 2), dump.data, dump.size);
-        dump_deinit(&dump);
     }
 }
 
@@ -545,7 +544,7 @@ TEST(large_damaged_dumps)
 {
     static uint8_t behind[2 * LARGER];
     for (int i = 0; i < 2; i++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, "go1.21.0");
         dump_object(&dump, HEAP, 64, WORDS(HEAP));
         const size_t head = dump.size;
@@ -555,7 +554,6 @@ TEST(large_damaged_dumps)
         assert_true(input->size >= head);
         assert_true(input->size <= 2 * LARGE);
         g2h_input_close(input);
-        dump_deinit(&dump);
     }
 }
 

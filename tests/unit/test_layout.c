@@ -143,14 +143,13 @@ TEST(dump_of_2013_without_params_first)
 TEST(cut_dump_of_2013)
 {
     for (int bits = 0; bits < 2; bits++) {
-        struct dump dump;
+        DUMP dump;
         const char *warning;
         dump_begin(&dump, DUMP_2013, 8, false);
         dump.size_in_bits = bits;
         dump_params(&dump);
         dump_typed_object(&dump, dump.heap_start, 0, 0, 64, NO_WORDS);
         assert_string_equal(detect(dump.data, dump.size, &warning), "2013");
-        dump_deinit(&dump);
     }
 }
 

@@ -96,7 +96,7 @@ static void expect(struct dump *dump, uint64_t blocked, uint64_t leaked)
  * one that 3 holds, and 5 for one that 2 holds. */
 TEST(a_goroutine_runs_if_something_alive_reaches_its_channel)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 2; i <= 5; i++) {
         put_sudog(&dump, i, 0, 0, CHAN(i));
@@ -110,13 +110,12 @@ TEST(a_goroutine_runs_if_something_alive_reaches_its_channel)
     expect(&dump, 4, 2);
     assert_true(is_leaked(&dump, 2) && is_leaked(&dump, 5));
     assert_false(is_leaked(&dump, 3) || is_leaked(&dump, 4));
-    dump_deinit(&dump);
 }
 
 /* The treap of semaphores leads to all sudogs, and these to the locks. */
 TEST(what_the_runtime_keeps_wakes_nobody)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, PLAIN(2) + 4, 0);
     put_sudog(&dump, 3, 0, PLAIN(3) + 4, 0);
@@ -128,14 +127,13 @@ TEST(what_the_runtime_keeps_wakes_nobody)
     dump_bss(&dump, BSS, WORDS(SUDOG(2), SUDOG(3), G(2)));
     expect(&dump, 2, 1);
     assert_true(is_leaked(&dump, 2));
-    dump_deinit(&dump);
 }
 
 /* 2 has been taken from the queue of its channel; 3 is in there behind another one; 4 has no sudog
  * any more. */
 TEST(a_goroutine_that_is_being_woken_runs)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, 0, CHAN(2));
     put_sudog(&dump, 3, SUDOG(9), 0, CHAN(3));
@@ -149,14 +147,13 @@ TEST(a_goroutine_that_is_being_woken_runs)
     put_goroutine(&dump, 1, WAITING, "chan receive (nil chan)", 0);
     expect(&dump, 5, 2);
     assert_true(is_leaked(&dump, 3) && is_leaked(&dump, 5));
-    dump_deinit(&dump);
 }
 
 /* A sudog of an earlier wait, to which the runtime's pool leads, still has its goroutine, and
  * nothing else. */
 TEST(what_waits_for_nothing_has_no_sudog)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 2; i <= 4; i++)
         put_sudog(&dump, i, 0, 0, 0);
@@ -165,7 +162,6 @@ TEST(what_waits_for_nothing_has_no_sudog)
     put_goroutine(&dump, 4, WAITING, "select (no cases)", 0);
     dump_bss(&dump, BSS, WORDS(SUDOG(2), SUDOG(3), SUDOG(4)));
     expect(&dump, 3, 3);
-    dump_deinit(&dump);
 }
 
 /* Returns the address of what a goroutine waits on, by its edges; 0: of nothing. */
@@ -196,7 +192,7 @@ static uint64_t waited_by(const struct dump *dump, uint64_t goid)
 TEST(a_condition_wakes_by_its_list)
 {
     for (int is_held = 0; is_held < 2; is_held++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, "go1.22.1");
         dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
         dump_object(&dump, SUDOG(3), 96, WORDS(G(3), SUDOG(4)));
@@ -213,14 +209,13 @@ TEST(a_condition_wakes_by_its_list)
         expect(&dump, 3, is_held ? 0 : 3);
         for (unsigned i = 2; i <= 4; i++)
             assert_int_equal(waited_by(&dump, i), PLAIN(2));
-        dump_deinit(&dump);
     }
 }
 
 /* A variable of a package has the list, so what the goroutines wait on is an address or a name. */
 TEST(a_condition_may_be_a_variable)
 {
-    struct dump dump;
+    DUMP dump;
     size_t size;
     dump_start_modern(&dump, "go1.22.1");
     dump_object(&dump, SUDOG(2), 96, WORDS(G(2), SUDOG(3)));
@@ -234,13 +229,12 @@ TEST(a_condition_may_be_a_variable)
         assert_non_null(name);
         assert_memory_equal(name, "0x560028", size);
     }
-    dump_deinit(&dump);
 }
 
 /* The word of the finalizer's object is not enough, what the object points to is. */
 TEST(a_finalizer_keeps_what_its_object_points_to)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     put_sudog(&dump, 2, 0, 0, CHAN(2));
     put_channel(&dump, 2, SUDOG(2));
@@ -251,7 +245,6 @@ TEST(a_finalizer_keeps_what_its_object_points_to)
     dump_finalizer(&dump, G2H_RECORD_FINALIZER, PLAIN(3), 0);
     expect(&dump, 2, 1);
     assert_true(is_leaked(&dump, 3));
-    dump_deinit(&dump);
 }
 
 /* What a weak pointer points to is an object without pointers, which has the address. A process
@@ -266,7 +259,7 @@ TEST(a_weak_handle_leads_to_its_object)
         {true, true, false, false, false}, {true, false, true, false, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, cases[i].is_older ? "go1.22.1" : "go1.23.1");
         put_sudog(&dump, 2, 0, 0, CHAN(2));
         put_channel(&dump, 2, SUDOG(2));
@@ -281,7 +274,6 @@ TEST(a_weak_handle_leads_to_its_object)
         dump_view(&dump, 1, NULL);
         assert_int_equal(g2h_view_leaks(dump.view).proof, G2H_LEAKS_PROVED);
         assert_int_equal(is_leaked(&dump, 2), !cases[i].is_live);
-        dump_deinit(&dump);
     }
 }
 
@@ -298,7 +290,7 @@ TEST(a_pointer_to_a_neighbour_does_not_lead_to_a_lock)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int way = 0; way < WAYS; way++) {
             const uint64_t pointer = SLOT(1) + cases[i].pointer;
-            struct dump dump;
+            DUMP dump;
             dump_start_modern(&dump, "go1.23.1");
             put_sudog(&dump, 2, 0, SLOT(1) + cases[i].semaphore, 0);
             put_sudog(&dump, 3, 0, 0, CHAN(3));
@@ -315,7 +307,6 @@ TEST(a_pointer_to_a_neighbour_does_not_lead_to_a_lock)
             dump_view(&dump, 1, NULL);
             assert_int_equal(is_leaked(&dump, 2), way == BY_LEAKED || (!cases[i].is_live));
             assert_true(is_leaked(&dump, 3));
-            dump_deinit(&dump);
         }
 }
 
@@ -324,7 +315,7 @@ TEST(a_pointer_to_a_neighbour_does_not_lead_to_a_lock)
 TEST(a_lock_in_a_slot_wakes_others)
 {
     for (int is_held = 0; is_held < 2; is_held++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, "go1.23.1");
         put_sudog(&dump, 2, 0, SLOT(1) + 4, 0);
         put_sudog(&dump, 3, 0, SLOT(2) + 4, 0);
@@ -335,7 +326,6 @@ TEST(a_lock_in_a_slot_wakes_others)
         if (is_held)
             put_root(&dump, "rax of goroutine 7", SLOT(1) + 8);
         expect(&dump, 2, is_held ? 0 : 2);
-        dump_deinit(&dump);
     }
 }
 
@@ -343,7 +333,7 @@ TEST(a_lock_in_a_slot_wakes_others)
  * Only a heap of which nothing is missing has one. */
 TEST(a_proof_needs_a_complete_heap)
 {
-    struct dump dump;
+    DUMP dump;
     const char *reason, *last = NULL;
     struct g2h_error error = {0};
     dump_start_modern(&dump, "go1.22.1");
@@ -413,13 +403,12 @@ TEST(a_proof_needs_a_complete_heap)
             heap->slot_classes.list.data[j].stored += i == 12 ? 8 : 0;
     }
     *heap = whole;
-    dump_deinit(&dump);
 }
 
 TEST(there_is_no_proof_for_older_releases_or_without_the_end)
 {
     for (int is_old = 0; is_old < 2; is_old++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, is_old ? "go1.18.1" : "go1.22.1");
         put_goroutine(&dump, 2, WAITING, "select (no cases)", 0);
         if (is_old)
@@ -431,7 +420,6 @@ TEST(there_is_no_proof_for_older_releases_or_without_the_end)
         assert_int_equal(leaks.leaked, 0);
         assert_non_null(leaks.reason);
         assert_false(is_leaked(&dump, 2));
-        dump_deinit(&dump);
     }
 }
 

@@ -111,7 +111,7 @@ TEST(too_many_objects)
 {
     enum { COUNT = 3000 };
     const uint64_t most = limits.objects;
-    struct dump dump;
+    DUMP dump;
     struct g2h_input *input;
     struct g2h_heap *heap;
     dump_start_modern(&dump, "go1.19.8");
@@ -137,13 +137,12 @@ TEST(too_many_objects)
         g2h_heap_destroy(heap);
     }
     g2h_input_close(input);
-    dump_deinit(&dump);
 }
 
 /* Objects larger than a page, next to a small one. */
 TEST(large_objects)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE + 0x100000, 1 << 20, WORDS(BASE + 0x100000));
     dump_object(&dump, BASE + 0x10000, 0x8000, WORDS(BASE + 0x10000));
@@ -153,12 +152,11 @@ TEST(large_objects)
     dump_load(&dump, 2);
     assert_int_equal(g2h_heap_object_count(dump.heap), 4);
     expect_objects(dump.heap);
-    dump_deinit(&dump);
 }
 
 TEST(empty_heap)
 {
-    struct dump dump;
+    DUMP dump;
     uint32_t found;
     dump_start_modern(&dump, "go1.26.1");
     dump_eof(&dump);
@@ -166,14 +164,13 @@ TEST(empty_heap)
     assert_int_equal(g2h_heap_object_count(dump.heap), 0);
     assert_false(g2h_heap_find(dump.heap, BASE, &found));
     assert_false(g2h_heap_find(dump.heap, 0, &found));
-    dump_deinit(&dump);
 }
 
 /* ---- damage ---- */
 
 TEST(duplicate_objects)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 10; i++)
         dump_object(&dump, BASE + i * 32, 32, WORDS(BASE + i * 32));
@@ -185,13 +182,12 @@ TEST(duplicate_objects)
     assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 2);
     assert_int_equal(g2h_heap_account(dump.heap)->object_bytes, 320);
     expect_objects(dump.heap);
-    dump_deinit(&dump);
 }
 
 /* Objects overlap in a page, across pages, and one overlaps many: the lower one is dropped. */
 TEST(overlapping_objects)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 64, WORDS(BASE));
     dump_object(&dump, BASE + 32, 64, WORDS(BASE + 32)); /* overlaps the one before */
@@ -206,13 +202,12 @@ TEST(overlapping_objects)
     assert_int_equal(heap_address(dump.heap, 0), BASE + 32);
     assert_int_equal(heap_address(dump.heap, 2), BASE + 0x12000);
     expect_objects(dump.heap);
-    dump_deinit(&dump);
 }
 
 TEST(misplaced_objects)
 {
     const uint64_t addresses[] = {0, BASE + 4, BASE + 1, (uint64_t)1 << 56, UINT64_MAX - 7};
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 16, WORDS(BASE));
     for (size_t i = 0; i < 5; i++)
@@ -224,7 +219,6 @@ TEST(misplaced_objects)
     assert_int_equal(g2h_heap_account(dump.heap)->misplaced, 6);
     assert_int_equal(g2h_heap_object_count(dump.heap), 2);
     expect_objects(dump.heap);
-    dump_deinit(&dump);
 }
 
 /* Objects whose contents need not be in the file: together they are larger than the heap's range,
@@ -250,7 +244,7 @@ TEST(objects_larger_than_the_heap)
 /* Everything before the damage is loaded, and the heap has the reason. */
 TEST(cut_dump)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 100; i++)
         dump_object(&dump, BASE + i * 64, 64, WORDS(BASE + i * 64));
@@ -262,7 +256,6 @@ TEST(cut_dump)
     assert_non_null(strstr(g2h_heap_damage(dump.heap)->message, "record 101 (object"));
     assert_int_equal(g2h_heap_account(dump.heap)->bytes_behind, 0);
     expect_objects(dump.heap);
-    dump_deinit(&dump);
 }
 
 /* The facts that a dump from outside has behind its EOF record, cut everywhere. */
@@ -321,7 +314,7 @@ TEST(ages_of_objects)
     assert_non_null(read.ages);
     assert_true(read.is_damaged && read.ages->spans.at == read.ages->spans.end);
     heap_ages_destroy(read.ages);
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.26.1");
     for (uint64_t slot = 0; slot < 5; slot++)
         dump_object(&dump, 0x2000 + 16 * slot, 16, WORDS(0, 0));
@@ -338,7 +331,6 @@ TEST(ages_of_objects)
         assert_int_equal(g2h_heap_age(dump.heap, i), ages[i]);
     assert_int_equal(g2h_heap_ended(dump.heap, 5, 2, &first), 3);
     assert_int_equal(first, 1);
-    dump_deinit(&dump);
 }
 
 /* How a process ended, cut everywhere. */
@@ -415,7 +407,7 @@ TEST(unread_memory)
     }
     for (size_t number = 0; number <= 5; number++) {
         uint8_t some[] = "go2heapsnapshot facts 1\n\x09\x00\x00\x00\x00\x00\x00";
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, "go1.26.1");
         dump_eof(&dump);
         some[25 + number] += number < 5; /* 5: none */
@@ -426,14 +418,13 @@ TEST(unread_memory)
         assert_int_equal(heap_is_exact(dump.heap), number == 5);
         assert_int_equal(g2h_heap_account(dump.heap)->conservative_objects, number == 0);
         assert_int_equal(g2h_heap_account(dump.heap)->conservative_frames, number == 1);
-        dump_deinit(&dump);
     }
 }
 
 /* Objects that secret.Do has allocated: the contents of those that are there are secret. */
 TEST(secrets)
 {
-    struct dump dump;
+    DUMP dump;
     struct g2h_object object;
     dump_start_modern(&dump, "go1.26.1");
     dump_object(&dump, 0xc000000000, 64, NO_WORDS);
@@ -452,7 +443,6 @@ TEST(secrets)
     assert_true(heap_is_secret(dump.heap, object.contents.data + 63));
     assert_false(heap_is_secret(dump.heap, object.contents.data + 64));
     assert_false(heap_is_secret(dump.heap, (const uint8_t *)""));
-    dump_deinit(&dump);
 }
 
 /* The program's data without pointers, which the facts may have in any order, cut everywhere. */
@@ -497,7 +487,7 @@ TEST(untouched_parts)
         uint32_t object;
         uint64_t size;
     } expected[] = {{0, 0x8000}, {1, 0x4000}, {2, big}};
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.26.1");
     dump_object(&dump, first, big, NO_WORDS);
     dump_object(&dump, first + big, big, NO_WORDS);
@@ -517,7 +507,6 @@ TEST(untouched_parts)
         assert_int_equal(g2h_heap_untouched(dump.heap, i, &object), expected[i].size);
         assert_int_equal(object, expected[i].object);
     }
-    dump_deinit(&dump);
 }
 
 /* A dump with facts that end before their end is damaged, and what unknown facts hide may be
@@ -534,20 +523,19 @@ TEST(facts_without_their_end)
                  {"go2heapsnapshot facts 1", 23, true, false},
                  {"go2heapsnapshot facts 1\n\x11\x00", 26, false, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, "go1.26.1");
         dump_eof(&dump);
         dump_bytes(&dump, cases[i].facts, cases[i].size);
         dump_load(&dump, 1);
         assert_int_equal(g2h_heap_damage(dump.heap) != NULL, cases[i].is_damaged);
         assert_int_equal(dump.heap->facts.is_partial, cases[i].is_partial);
-        dump_deinit(&dump);
     }
 }
 
 TEST(bytes_behind_the_end)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_eof(&dump);
     dump_bytes(&dump, "behind", 6);
@@ -555,7 +543,6 @@ TEST(bytes_behind_the_end)
     assert_null(g2h_heap_damage(dump.heap));
     assert_int_equal(g2h_heap_account(dump.heap)->bytes_behind, 6);
     assert_int_equal(g2h_heap_account(dump.heap)->bytes_read, dump.size - 6);
-    dump_deinit(&dump);
 }
 
 /* ---- phantoms ---- */
@@ -610,7 +597,7 @@ TEST(phantoms_of_versions)
                  {"go1.26.1", true, true},
                  {"go1.26.11-X:nogreenteagc", true, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         uint64_t objects, phantoms;
         dump_start_modern(&dump, cases[i].version);
         phantoms = put_pages(&dump, cases[i].bitmap, cases[i].green_tea, &objects);
@@ -620,7 +607,6 @@ TEST(phantoms_of_versions)
         assert_int_equal(g2h_heap_account(dump.heap)->phantoms, phantoms);
         assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 0);
         expect_ascending(dump.heap);
-        dump_deinit(&dump);
     }
 }
 
@@ -636,7 +622,7 @@ TEST(memstats_has_the_last_word)
                  {"go1.26.1", false, false},
                  {"go1.22.1", true, true}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         uint64_t objects;
         dump_start_modern(&dump, cases[i].version);
         put_pages(&dump, cases[i].bitmap, cases[i].green_tea, &objects);
@@ -645,14 +631,13 @@ TEST(memstats_has_the_last_word)
         dump_load(&dump, 1);
         assert_int_equal(g2h_heap_object_count(dump.heap), objects);
         assert_int_equal(g2h_heap_memstats(dump.heap)->numbers[G2H_MEMSTATS_HEAP_OBJECTS], objects);
-        dump_deinit(&dump);
     }
 }
 
 /* A count that no tail explains changes nothing. */
 TEST(memstats_that_fits_nothing)
 {
-    struct dump dump;
+    DUMP dump;
     uint64_t objects;
     dump_start_modern(&dump, "go1.22.1");
     put_pages(&dump, true, false, &objects);
@@ -660,7 +645,6 @@ TEST(memstats_that_fits_nothing)
     dump_eof(&dump);
     dump_load(&dump, 1);
     assert_int_equal(g2h_heap_object_count(dump.heap), objects);
-    dump_deinit(&dump);
 }
 
 /* ---- types, frames, slot classes ---- */
@@ -668,7 +652,7 @@ TEST(memstats_that_fits_nothing)
 TEST(first_type_record_counts)
 {
     const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 8}, {G2H_FIELD_POINTER, 16}};
-    struct dump dump;
+    DUMP dump;
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_type(&dump, 0x4a0000, 24, "main.First", true, fields, 2);
     dump_type(&dump, 0x4a0000, 24, "main.Second", false, fields, 1);
@@ -692,7 +676,6 @@ TEST(first_type_record_counts)
     assert_int_equal(heap_slot_class(heap, 3)->type, SLOT_CLASS_NO_TYPE);
     assert_false(heap_slot_class(heap, 3)->has_pointers);
     assert_true(heap_slot_class(heap, 4)->has_pointers);
-    dump_deinit(&dump);
 }
 
 /* Objects of a size share a slot class if they agree on having pointers; sizes of all sorts have
@@ -701,7 +684,7 @@ TEST(slot_classes_by_size_and_pointers)
 {
     static const uint64_t sizes[] = {8, 16, 12, 32768, 32776, 40960, 4194304, 4194308};
     enum { SIZES = 8 };
-    struct dump dump;
+    DUMP dump;
     uint64_t address = BASE;
     dump_start_modern(&dump, "go1.19.8");
     for (int round = 0; round < 4; round++)
@@ -719,12 +702,11 @@ TEST(slot_classes_by_size_and_pointers)
         assert_int_equal(slot_class->size, sizes[i % SIZES]);
         assert_int_equal(slot_class->has_pointers, i / SIZES % 2);
     }
-    dump_deinit(&dump);
 }
 
 TEST(frames_follow_their_goroutine)
 {
-    struct dump dump;
+    DUMP dump;
     struct g2h_record record;
     dump_start_modern(&dump, "go1.19.8");
     dump_goroutine(&dump, 1, 0x1000, 0x2000);
@@ -745,7 +727,6 @@ TEST(frames_follow_their_goroutine)
     assert_memory_equal(record.stackframe.function.data, "main.g", 6);
     g2h_heap_record(heap, G2H_RECORD_GOROUTINE, 2, &record);
     assert_int_equal(record.goroutine.goid, 9);
-    dump_deinit(&dump);
 }
 
 /* The rate at which a process samples, cut everywhere. */
@@ -768,7 +749,7 @@ enum { SAMPLED_SIZE = 24, MANY = 4000 };
  * it is NULL. Returns the rate by which they are scaled. */
 static uint64_t rate_of(uint64_t samples, const char *fact)
 {
-    struct dump dump;
+    DUMP dump;
     struct g2h_sampling sampling;
     const struct g2h_record site = {.kind = G2H_RECORD_MEMPROF,
                                     .memprof = {.id = 0x7000,
@@ -791,7 +772,6 @@ static uint64_t rate_of(uint64_t samples, const char *fact)
         dump_bytes(&dump, fact, strlen(fact) + 1);
     dump_load(&dump, 1);
     g2h_sampling(dump.heap, &sampling);
-    dump_deinit(&dump);
     return sampling.rate;
 }
 

@@ -259,8 +259,8 @@ TEST(escaped_paths)
 
 TEST(classes_without_types)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 48, NO_WORDS);
     dump_object(&dump, BASE + 64, 64, WORDS(BASE));
@@ -270,15 +270,13 @@ TEST(classes_without_types)
                         "noptr48");
     assert_string_equal(snapshot_name(&snapshot, snapshot_object(&snapshot, &dump, BASE + 64)),
                         "ptr64");
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 TEST(classes_of_1_3)
 {
     const struct g2h_field field = {G2H_FIELD_POINTER, 0};
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     static const struct {
         uint64_t type, kind;
         const char *name;
@@ -303,8 +301,6 @@ TEST(classes_of_1_3)
         assert_string_equal(
             snapshot_name(&snapshot, snapshot_object(&snapshot, &dump, BASE + i * 64)),
             cases[i].name);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* ---- edges ---- */
@@ -322,8 +318,8 @@ static const char *edge_between(const struct snapshot *snapshot, const struct du
 
 TEST(edges_by_offset)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 64, WORDS(0, BASE + 64, 0, BASE + 130));
     dump_object(&dump, BASE + 64, 64, NO_WORDS);
@@ -332,16 +328,14 @@ TEST(edges_by_offset)
     snapshot_of(&snapshot, &dump, 1);
     assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 64), "f8");
     assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 128), "f24"); /* interior */
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* An interface's first word gives the dynamic type: by its itab or, in an eface, by the type
  * itself. */
 TEST(edges_of_interfaces)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     dump_type(&dump, 0x4a0000, 8, "main.T", true, NULL, 0);
     dump_type(&dump, 0x4a1000, 8, "main.", true, NULL,
@@ -361,8 +355,6 @@ TEST(edges_of_interfaces)
                                         "f56",         "f72",           "f88"};
     for (uint64_t i = 0; i < 6; i++)
         assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 256 + 64 * i), names[i]);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /*
@@ -372,8 +364,8 @@ TEST(edges_of_interfaces)
  */
 TEST(malloc_header_is_no_interface)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.26.1");
     dump_type(&dump, 0x4a0000, 8, "main.T", true, NULL, 0);
     dump_tag(&dump, G2H_RECORD_OBJECT);
@@ -389,8 +381,6 @@ TEST(malloc_header_is_no_interface)
     snapshot_of(&snapshot, &dump, 1);
     assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 8256), "f24 (main.T)");
     assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 8192), "f8");
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* In 1.3, arrays of pointers have elements, and arrays of structs have "[2].f8"; in a channel, both
@@ -398,8 +388,8 @@ TEST(malloc_header_is_no_interface)
 TEST(edges_of_arrays)
 {
     const struct g2h_field first = {G2H_FIELD_POINTER, 0}, second = {G2H_FIELD_POINTER, 8};
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     uint64_t words[13] = {0};
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_type(&dump, 0x4a0000, 8, "*int", true, &first, 1);
@@ -426,8 +416,6 @@ TEST(edges_of_arrays)
     assert_int_equal(edge->type, S_ELEMENT);
     assert_int_equal(edge->name, 1);
     assert_string_equal(edge_between(&snapshot, &dump, BASE + 256, BASE + 4096), "[0].f8");
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* A large array of pointers must not make a string per offset. */

@@ -20,7 +20,7 @@ TEST(finalizers_lead_back)
         [RING] = AT(LINK),   [LINK] = AT(RING),      [HELD] = AT(HELD),   [INNER] = AT(INNER),
         [OUTER] = AT(INNER), [CLOSURE] = AT(CAUGHT), [QUEUED] = AT(LAST), [LAST] = AT(LAST)};
     uint64_t *bits;
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 0; i < OBJECTS; i++)
         dump_object(&dump, AT(i), 64, WORDS(0, words[i]));
@@ -44,7 +44,6 @@ TEST(finalizers_lead_back)
             fail_msg("object %u", i);
     }
     free(bits);
-    dump_deinit(&dump);
 }
 
 /* The collector ignores a pointer of an object to itself; and what the handle of a weak pointer has
@@ -54,7 +53,7 @@ TEST(weak_ways_are_no_proof)
     enum { RING, LINK, SELF, WEAK, OTHER, COUNT };
     const uint64_t words[COUNT] = {AT(LINK), AT(RING), AT(SELF), AT(OTHER), AT(WEAK)};
     uint64_t *bits;
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.24.1");
     for (unsigned i = 0; i < COUNT; i++)
         dump_object(&dump, AT(i), 64, WORDS(0, words[i]));
@@ -76,21 +75,19 @@ TEST(weak_ways_are_no_proof)
             fail_msg("object %u", i);
     }
     free(bits);
-    dump_deinit(&dump);
 }
 
 /* Nothing is proved if something is missing that may lead to the object. */
 TEST(a_cut_dump_proves_nothing)
 {
     uint64_t *bits;
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     dump_object(&dump, AT(0), 64, WORDS(AT(0)));
     dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(0), 0);
     dump_view(&dump, 1, NULL); /* without the end */
     assert_null(g2h_view_never_run(dump.view, &bits));
     assert_null(bits);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -62,7 +62,7 @@ static void check_typed(const struct g2h_field *fields, size_t field_count, uint
 {
     const enum dump_format formats[] = {DUMP_2013, DUMP_1_3_BETA, DUMP_1_3};
     for (unsigned i = 0; i < 12; i++) {
-        struct dump dump;
+        DUMP dump;
         struct g2h_field scaled[8];
         uint64_t places[2 * MOST];
         const uint64_t word = i & 1 ? 8 : 4;
@@ -77,7 +77,6 @@ static void check_typed(const struct g2h_field *fields, size_t field_count, uint
         dump_load(&dump, 1);
         assert_null(g2h_heap_damage(dump.heap));
         expect_object(&dump, expected_count, places);
-        dump_deinit(&dump);
     }
 }
 
@@ -253,7 +252,7 @@ TEST(listed_pointers)
 {
     const enum dump_format formats[] = {DUMP_1_4, DUMP_1_5, DUMP_1_6, DUMP_1_7};
     for (uint64_t i = 0; i < 16; i++) {
-        struct dump dump;
+        DUMP dump;
         const uint64_t word = i & 1 ? 8 : 4;
         const uint64_t high = word == 8 ? 0xc012345678 : 0xdeadbeef;
         const struct g2h_field fields[] = {{G2H_FIELD_POINTER, word},
@@ -261,7 +260,6 @@ TEST(listed_pointers)
                                            {G2H_FIELD_POINTER, 4 * word}};
         put_listed(&dump, formats[i / 4], word, i & 2, fields, 3, WORDS(0x11, 0x22, 0, 0x44, high));
         expect_object(&dump, WORDS(word, 0x22, 4 * word, high));
-        dump_deinit(&dump);
     }
 }
 
@@ -310,7 +308,7 @@ TEST(long_lists)
  * over. */
 TEST(fields_that_are_not_in_the_file)
 {
-    struct dump dump;
+    DUMP dump;
     uint8_t contents[24] = {0};
     dump_start_large(&dump, "go1.26.1", (uint64_t)1 << 33);
     dump_store(&dump, contents, 0x11);
@@ -323,14 +321,13 @@ TEST(fields_that_are_not_in_the_file)
     dump_load(&dump, 1);
     assert_null(g2h_heap_damage(dump.heap));
     expect_object(&dump, WORDS(0, 0x11, 16, 0x33));
-    dump_deinit(&dump);
 }
 
 /* Frames and segments have field lists of their own in all formats with contents. */
 TEST(segments)
 {
     for (int format = DUMP_1_3_BETA; format < DUMP_FORMATS; format++) {
-        struct dump dump;
+        DUMP dump;
         struct g2h_record record;
         struct pointers pointers;
         struct found found[MOST];
@@ -346,7 +343,6 @@ TEST(segments)
         assert_int_equal(found[1].value, 0x33);
         pointers_of_words(dump.heap, record.segment.contents, &pointers);
         assert_int_equal(collect(&pointers, found), 2);
-        dump_deinit(&dump);
     }
 }
 
@@ -356,7 +352,7 @@ TEST(segments)
 TEST(fields_behind_a_hole)
 {
     enum { STORED = 20008, LAST = STORED - 8, IN_LAST = LAST + 4 };
-    struct dump dump;
+    DUMP dump;
     struct input_file file = {.fd = -1};
     uint8_t *contents = calloc(1, STORED);
     dump_start_large(&dump, "go1.26.1", (uint64_t)1 << 33);
@@ -376,7 +372,6 @@ TEST(fields_behind_a_hole)
     dump.input->file = NULL;
     ranges_deinit(&file.holes);
     free(contents);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -91,8 +91,8 @@ static void check(unsigned count, const bool *roots)
 {
     static bool reach[MOST][MOST];
     bool live[MOST] = {false};
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     uint64_t garbage = 0;
     uint32_t expected_heads = 0;
     for (unsigned i = 0; i < count; i++)
@@ -121,8 +121,6 @@ static void check(unsigned count, const bool *roots)
     for (unsigned i = 0; i < count; i++)
         assert_false(live[i] && is_head(&snapshot, &dump, AT(i)));
     assert_int_equal(count_heads(&snapshot), expected_heads);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 static void clear(void)
@@ -203,8 +201,8 @@ TEST(random_graphs)
  * the edges from garbage to live objects are weak. */
 TEST(garbage_does_not_hold_what_is_live)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, AT(0), 64, WORDS(AT(1)));
     dump_object(&dump, AT(1), 64, NO_WORDS);
@@ -224,15 +222,13 @@ TEST(garbage_does_not_hold_what_is_live)
         assert_non_null(edge);
         assert_int_equal(edge->type, edges[i].type);
     }
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* A long chain of objects must not need a stack frame for each of them. */
 TEST(long_chain)
 {
     enum { COUNT = 300000 };
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < COUNT; i++)
         dump_object(&dump, AT(i), 64, WORDS(i + 1 < COUNT ? AT(i + 1) : AT(0)));
@@ -240,7 +236,6 @@ TEST(long_chain)
     dump_graph(&dump, 2);
     assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, COUNT);
     assert_int_equal(g2h_graph_account(dump.graph)->pointers_hit, COUNT);
-    dump_deinit(&dump);
 }
 
 /*
@@ -267,7 +262,7 @@ TEST(garbage_for_any_threads)
 {
     enum { EACH = 2 * MARK_ALONE };
     const unsigned thread_counts[] = {2, 3, 8, 2, 3, 8};
-    struct dump dump;
+    DUMP dump;
     size_t size, other_size;
     put_much_garbage(&dump, EACH);
     char *text = dump_snapshot(&dump, 1, false, &size);
@@ -279,7 +274,6 @@ TEST(garbage_for_any_threads)
         free(other);
     }
     free(text);
-    dump_deinit(&dump);
 }
 
 /* ---- tentative edges ---- */
@@ -303,8 +297,8 @@ static const struct snapshot_edge *edge_from(const struct snapshot *snapshot,
  */
 TEST(finalizers)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, AT(0), 64, WORDS(AT(1)));
     dump_object(&dump, AT(1), 64, NO_WORDS);
@@ -330,8 +324,6 @@ TEST(finalizers)
     assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr48", AT(2))->type, S_WEAK);
     /* a queued finalizer is a root of its own */
     assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr16", AT(4))->type, S_INTERNAL);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* An object with a finalizer is held by another object with a finalizer: both finalizers' edges
@@ -339,8 +331,8 @@ TEST(finalizers)
 TEST(finalizers_in_a_row)
 {
     for (int order = 0; order < 2; order++) {
-        struct dump dump;
-        struct snapshot snapshot;
+        DUMP dump;
+        SNAPSHOT snapshot;
         dump_start_modern(&dump, "go1.19.8");
         dump_object(&dump, AT(0), 64, WORDS(AT(1)));
         dump_object(&dump, AT(1), 48, WORDS(AT(2)));
@@ -354,8 +346,6 @@ TEST(finalizers_in_a_row)
                          S_INTERNAL);
         assert_int_equal(edge_from(&snapshot, &dump, "finalizer of ptr48", AT(1))->type,
                          S_INTERNAL);
-        snapshot_deinit(&snapshot);
-        dump_deinit(&dump);
     }
 }
 
@@ -420,7 +410,7 @@ TEST(stack_objects)
 /* A stack object points to another one, in a frame that nothing else points into. */
 TEST(stack_objects_in_a_row)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.26.1");
     dump_object(&dump, AT(0), 64, NO_WORDS);
     dump_goroutine(&dump, 1, 0, STACK);
@@ -430,7 +420,6 @@ TEST(stack_objects_in_a_row)
     dump_eof(&dump);
     dump_graph(&dump, 1);
     assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 0);
-    dump_deinit(&dump);
 }
 
 /* ---- other roots ---- */
@@ -439,8 +428,8 @@ TEST(stack_objects_in_a_row)
  * and an interior pointer. */
 TEST(every_root_holds)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     struct g2h_record record = {.kind = G2H_RECORD_GOROUTINE};
     const struct g2h_field field = {G2H_FIELD_POINTER, 0};
     uint8_t word[8];
@@ -471,16 +460,14 @@ TEST(every_root_holds)
     assert_int_equal(g2h_graph_account(dump.graph)->root_pointers_missed, 1);
     expect_all_rooted(&snapshot);
     assert_non_null(snapshot_edge(&snapshot, 0, snapshot_find(&snapshot, "(GC roots)")));
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* A program that has run for long has goroutines whose numbers do not fit into 32 bits. */
 TEST(deferred_call_of_large_goroutine)
 {
     const uint64_t goid = 5000000000, g = AT(0);
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     struct g2h_record record = {.kind = G2H_RECORD_DEFER};
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, g, 64, NO_WORDS);
@@ -490,15 +477,13 @@ TEST(deferred_call_of_large_goroutine)
     dump_eof(&dump);
     snapshot_of(&snapshot, &dump, 1);
     assert_true(snapshot_has(&snapshot, "defer pc 0x1234 in goroutine 5000000000"));
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* In the format of 2013, roots come one by one, and frames are found by their caller's sp. */
 TEST(roots_of_2013)
 {
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start(&dump, DUMP_2013, 8, false);
     for (int i = 0; i < 4; i++)
         dump_typed_object(&dump, AT(i), 0, 0, 64, NO_WORDS);
@@ -521,8 +506,6 @@ TEST(roots_of_2013)
                         "0x560000");
     assert_true(is_head(&snapshot, &dump, AT(3)));
     expect_all_rooted(&snapshot);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -338,7 +338,7 @@ TEST(queued_cleanups)
                  {"cleanup of 0xc000012340", false},
                  {"", false}};
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         struct reading reading;
         const struct g2h_record record = {
             .kind = G2H_RECORD_OTHERROOT,
@@ -351,7 +351,6 @@ TEST(queued_cleanups)
         assert_no_error(read_second(&reading, &dump));
         assert_int_equal(reading.record.otherroot.is_queued_cleanup, roots[i].is_queued);
         reading_deinit(&reading);
-        dump_deinit(&dump);
     }
 }
 
@@ -632,7 +631,7 @@ TEST(params_of_every_layout)
 {
     for (int format = 0; format < DUMP_FORMATS; format++)
         for (int big_endian = 0; big_endian < 2; big_endian++) {
-            struct dump dump;
+            DUMP dump;
             dump_begin(&dump, (enum dump_format)format, 4, big_endian);
             dump.version = format == DUMP_1_7 ? "go1.19.8" : "fieldtrack";
             dump_params(&dump);
@@ -650,7 +649,6 @@ TEST(params_of_every_layout)
             assert_int_equal(params->experiment.size,
                              format == DUMP_2013 || format == DUMP_1_7 ? 0 : strlen("fieldtrack"));
             assert_int_equal(dump.heap->go_minor, format == DUMP_1_7 ? 19 : 0);
-            dump_deinit(&dump);
         }
 }
 
@@ -670,7 +668,7 @@ TEST(version_or_experiment)
                  {"", 0, false},
                  {"framepointer", 0, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, cases[i].text);
         dump_eof(&dump);
         dump_load(&dump, 1);
@@ -679,7 +677,6 @@ TEST(version_or_experiment)
         assert_int_equal(dump.heap->go_minor, cases[i].minor);
         assert_int_equal(dump.heap->params.experiment.size,
                          cases[i].is_version ? 0 : strlen(cases[i].text));
-        dump_deinit(&dump);
     }
 }
 
@@ -691,14 +688,13 @@ TEST(letters_of_architectures)
     } cases[] = {{'5', "arm"},   {'6', "amd64"},  {'7', "arm64"}, {'8', "386"},
                  {'9', "ppc64"}, {'0', "mips64"}, {'x', ""}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump dump;
+        DUMP dump;
         dump_begin(&dump, DUMP_1_5, 8, false);
         dump_tag(&dump, G2H_RECORD_PARAMS);
         dump_uvarints(&dump,
                       WORDS(0, 8, 0xc000000000, 0xc000100000, (uint64_t)cases[i].letter, 0, 1));
         dump_eof(&dump);
         assert_string_equal(g2h_heap_params(dump_load(&dump, 1))->arch, cases[i].arch);
-        dump_deinit(&dump);
     }
 }
 
@@ -843,7 +839,7 @@ TEST(shortened_arrays)
     const uint64_t first = 0xc000000000, sizes[] = {2048, 2048, 2048, 1 << 20},
                    lefts[] = {2048, 1000, 2048, 100};
     uint64_t address = first;
-    struct dump dump;
+    DUMP dump;
     dump_start_large(&dump, "go1.26.1", 1 << 22);
     for (int i = 0; i < 4; i++) {
         if (lefts[i] < sizes[i]) {
@@ -866,7 +862,6 @@ TEST(shortened_arrays)
         assert_int_equal(object.contents.size, lefts[i]);
         assert_int_equal(g2h_heap_written_size(dump.heap, i, 500), lefts[i] < 500 ? lefts[i] : 500);
     }
-    dump_deinit(&dump);
 }
 
 TEST(damaged_shortened_arrays)
@@ -903,7 +898,7 @@ TEST(whole_contents_said_too_late)
     const uint8_t contents[16] = {0};
     struct g2h_input *input;
     struct g2h_heap *heap;
-    struct dump dump;
+    DUMP dump;
     dump_start_large(&dump, "go1.26.1", 4 * size);
     for (uint64_t i = 0; i < 2; i++) {
         dump_tag(&dump, G2H_RECORD_OBJECT);
@@ -921,7 +916,6 @@ TEST(whole_contents_said_too_late)
     assert_int_equal(g2h_heap_record_count(heap, G2H_RECORD_OTHERROOT), 2);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
-    dump_deinit(&dump);
 }
 
 /* If a dump says that its contents are whole, an object of 5 GiB, sparse in the file, has all its

@@ -114,7 +114,7 @@ TEST(random_heaps)
     uint64_t random = 88172645463325252;
     for (unsigned round = 0; round < 30; round += unit_step()) {
         static struct random_heap heap;
-        struct dump dump;
+        DUMP dump;
         dump_start_modern(&dump, round % 2 == 0 ? "go1.22.1" : "go1.27");
         fill(dump.heap_start, &random, &heap);
         struct findings findings = {.view = write(&dump, &random, &heap), .threads = 1 + round % 3};
@@ -129,14 +129,13 @@ TEST(random_heaps)
             assert_int_equal(found.empty, wanted.empty);
         }
         findings_deinit(&findings);
-        dump_deinit(&dump);
     }
 }
 
 /* Objects of WriteHeapDump may be anywhere. */
 TEST(other_dumps)
 {
-    struct dump dump;
+    DUMP dump;
     dump_start_modern(&dump, "go1.27");
     dump_object(&dump, dump.heap_start, 64, 0, NULL);
     dump_bss(&dump, 0x560000, 1, &dump.heap_start);
@@ -148,7 +147,6 @@ TEST(other_dumps)
     assert_null(findings.pages.retained);
     assert_int_equal(pages_of(&findings.pages, 0).bytes, 0);
     findings_deinit(&findings);
-    dump_deinit(&dump);
 }
 
 UNIT_MAIN(NULL, NULL)

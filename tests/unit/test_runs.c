@@ -40,14 +40,13 @@ static void put_odd_object(struct dump *dump, uint64_t address, uint64_t size, u
  * addresses that other objects have. */
 static void put_dump_in_dump(struct dump *dump, uint64_t address, uint64_t size)
 {
-    struct dump inner;
+    DUMP inner;
     dump_start_modern(&inner, "go1.19.8");
     for (uint64_t at = BASE + 48; inner.size < size + 100; at += 48)
         dump_object(&inner, at, 48, WORDS(at, 0));
     dump_uvarints(dump, 3, (const uint64_t[]){1, address, size});
     dump_bytes(dump, inner.data + 50, size);
     dump_bytes(dump, "", 1);
-    dump_deinit(&inner);
 }
 
 /* Writes a few MB of objects of many kinds; now and then something that ends a run, and if is_odd,
@@ -155,18 +154,17 @@ TEST(same_for_any_threads)
 {
     static const enum dump_format formats[] = {DUMP_1_7, DUMP_1_4, DUMP_1_3};
     for (unsigned i = 0; i < 12; i++) {
-        struct dump dump;
+        DUMP dump;
         make_dump(&dump, 1000 + i, formats[i % 3], i >= 6);
         expect_same_with_threads(&dump);
         expect_all_objects(&dump, dump.heap);
         assert_true(dump.heap->account.objects > 1000);
-        dump_deinit(&dump);
     }
 }
 
 TEST(same_for_cut_dumps)
 {
-    struct dump dump;
+    DUMP dump;
     uint64_t random = 77;
     make_dump(&dump, 5, DUMP_1_7, false);
     for (unsigned i = 0; i < 20; i += unit_step()) {
@@ -176,13 +174,12 @@ TEST(same_for_cut_dumps)
         assert_non_null(dump.heap->damage);
         dump.size = whole;
     }
-    dump_deinit(&dump);
 }
 
 /* A wrong byte may be found at once, or only where the records stop making sense. */
 TEST(same_for_damaged_dumps)
 {
-    struct dump dump;
+    DUMP dump;
     uint64_t random = 78;
     make_dump(&dump, 6, DUMP_1_7, false);
     for (unsigned i = 0; i < 60; i += unit_step()) {
@@ -192,7 +189,6 @@ TEST(same_for_damaged_dumps)
         expect_same_with_threads(&dump);
         dump.data[at] = byte;
     }
-    dump_deinit(&dump);
 }
 
 /* ---- where a run begins ---- */
@@ -259,7 +255,7 @@ TEST(finds_nothing_elsewhere)
         {0}, {1}, {0xff}, {1, 8}, {1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x18, 8, 1, 0, 1, 0}};
     static const size_t sizes[] = {1, 1, 1, 2, 12};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-        struct dump dump;
+        DUMP dump;
         uint64_t begin;
         dump_start_modern(&dump, "go1.19.8");
         dump_object(&dump, BASE, 64, NO_WORDS);
@@ -276,7 +272,6 @@ TEST(finds_nothing_elsewhere)
         run_reader_destroy(reader);
         expect_same_with_threads(&dump);
         assert_int_equal(dump.heap->object_count, 2);
-        dump_deinit(&dump);
     }
 }
 

@@ -179,8 +179,8 @@ static void check_sharers(const struct dump *dump, const struct heap *heap,
 static void check(const struct heap *heap, unsigned threads)
 {
     struct truth truth;
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     unsigned entries = 0, last = UINT32_MAX, last_object = 0;
     find_truth(heap, &truth);
     put(&dump, heap);
@@ -210,8 +210,6 @@ static void check(const struct heap *heap, unsigned threads)
         last = size;
         last_object = object;
     }
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* ---- heaps ---- */
@@ -245,8 +243,8 @@ TEST(random_heaps)
 TEST(ladder)
 {
     enum { STEPS = 100000 };
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     dump_start_modern(&dump, "go1.19.8");
     for (int i = 0; i < STEPS; i++)
         for (int j = 0; j < 2; j++)
@@ -267,8 +265,6 @@ TEST(ladder)
     for (uint32_t i = 0; i < group->edge_count; i++)
         assert_string_equal(snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + i]),
                             "2 goroutines");
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* A group holds each object directly, another one only through the objects before it. */
@@ -308,8 +304,8 @@ TEST(many_shared_entries)
 TEST(many_groups)
 {
     enum { GROUPS = 6000, OBJECTS = 20000 };
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     uint64_t words[GROUPS];
     dump_start_modern(&dump, "go1.19.8");
     for (int i = 0; i < OBJECTS; i++)
@@ -340,16 +336,14 @@ TEST(many_groups)
         assert_string_equal(
             snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + rows[i].row]),
             rows[i].name);
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* More groups than names can tell apart. */
 TEST(very_many_groups)
 {
     enum { GROUPS = 66000 };
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     uint64_t bytes = 0;
     dump_start_modern(&dump, "go1.19.8");
     for (int i = 0; i < GROUPS; i++)
@@ -375,8 +369,6 @@ TEST(very_many_groups)
     assert_int_equal(group->edge_count, 1);
     assert_string_equal(snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge]),
                         "4095 goroutines and others");
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* Each two of many goroutines hold an object together: more sets of holders than have names of
@@ -459,7 +451,7 @@ TEST(growth_of_groups)
         int64_t two, three;
     } cases[] = {{10, 20, 10, 20, 0, 0}, {10, 20, 15, 90, 5, 70}, {10, 0, 0, 30, 0, 20}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct dump before, now;
+        DUMP before, now;
         struct g2h_base *base;
         put_lists(&before, cases[i].of_two, cases[i].of_three);
         put_lists(&now, cases[i].of_two_now, cases[i].of_three_now);
@@ -472,8 +464,6 @@ TEST(growth_of_groups)
         expect_held(&findings, "3 goroutines", cases[i].three);
         findings_deinit(&findings);
         g2h_base_destroy(base);
-        dump_deinit(&now);
-        dump_deinit(&before);
     }
 }
 

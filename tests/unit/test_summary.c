@@ -64,7 +64,7 @@ static sqlite3_int64 number(sqlite3 *database, const char *query)
 
 TEST(those_that_retain_most)
 {
-    struct dump dump;
+    DUMP dump;
     put_classes(&dump);
     sqlite3 *database = summary_of(dump_view(&dump, 1, NULL));
 
@@ -88,7 +88,6 @@ TEST(those_that_retain_most)
                                       "'others')"),
                      CLASSES + 1);
     sqlite3_close(database);
-    dump_deinit(&dump);
 }
 #endif
 

@@ -50,7 +50,7 @@ static struct g2h_view *make(struct dump *dump, const struct shape *shape)
 /* Expects the sentence about the only suspect. */
 static void expect(const struct shape *shape, const char *sentence)
 {
-    struct dump dump;
+    DUMP dump;
     struct g2h_findings *findings;
     size_t count;
     assert_no_error(g2h_findings_create(make(&dump, shape), NULL, &findings));
@@ -58,7 +58,6 @@ static void expect(const struct shape *shape, const char *sentence)
     assert_int_equal(count, 1);
     assert_string_equal(g2h_findings_suspect(findings, 0)->sentence, sentence);
     g2h_findings_destroy(findings);
-    dump_deinit(&dump);
 }
 
 /* Makes a dump of two slices, each with a range of the objects. Returns the dump's view. */
@@ -333,7 +332,7 @@ static void expect_parts(const struct findings *findings, const suspect_vector *
 
 static void expect_index(int count, int others, size_t suspects, uint64_t bytes)
 {
-    struct dump dump;
+    DUMP dump;
     suspect_vector found = {.data = NULL};
     struct findings findings = {.view = make_index(&dump, count, others), .threads = 1};
     assert_no_error(findings_begin(&findings, false));
@@ -345,7 +344,6 @@ static void expect_index(int count, int others, size_t suspects, uint64_t bytes)
     expect_parts(&findings, &found);
     free(found.data);
     findings_deinit(&findings);
-    dump_deinit(&dump);
 }
 
 /* Two indexes of the same nodes are one container, with all that is theirs, and with the few other
@@ -397,7 +395,7 @@ static struct g2h_view *make_diffuse(struct dump *dump, int each)
 /* What has grown in no suspect is said, with the classes that have grown most. */
 TEST(no_single_place)
 {
-    struct dump before, now;
+    DUMP before, now;
     struct g2h_base *base;
     struct who_suspects suspects = {.count = 0};
     assert_no_error(g2h_base_create(make_diffuse(&before, FEW), "before", 1, &base));
@@ -413,8 +411,6 @@ TEST(no_single_place)
     who_suspects_deinit(&suspects);
     findings_deinit(&findings);
     g2h_base_destroy(base);
-    dump_deinit(&now);
-    dump_deinit(&before);
 }
 
 /* ---- memory that is not objects ---- */
@@ -426,7 +422,7 @@ TEST(stacks_once)
     enum { MB = 1000000 };
     const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + 50 * MB;
     struct g2h_memory memory = {.resident = 100 * MB, .parts = {[G2H_MEMORY_STACKS] = 70 * MB}};
-    struct dump dump;
+    DUMP dump;
     enum g2h_memory_part part;
     dump_start_modern(&dump, "go1.22");
     dump_object(&dump, g, 448, WORDS(low, high));
@@ -442,7 +438,6 @@ TEST(stacks_once)
     memory.parts[G2H_MEMORY_STACKS] = 50 * MB; /* all of them are goroutines' */
     assert_int_equal(memory_beside(&findings, G2H_MEMORY_STACKS), 0);
     assert_false(memory_is_outside(&findings, &part));
-    dump_deinit(&dump);
 }
 
 /* The stack of a recursion is a suspect, of which the report says how deep it is, and of what. */
@@ -452,7 +447,7 @@ TEST(deep_stack)
     const uint64_t g = 0xc000000000, low = 0xc010000000, high = low + (1 << 20);
     const uint64_t sp = high - (FRAMES + 1) * FRAME;
     static char text[1 << 16];
-    struct dump dump;
+    DUMP dump;
     FILE *file = tmpfile();
     const struct g2h_format *format = NULL;
     assert_non_null(file);
@@ -471,7 +466,6 @@ TEST(deep_stack)
     assert_true(pread(options.fd, text, sizeof(text) - 1, 0) > 0);
     assert_non_null(strstr(text, "frames      151, 150 of them of main.walk\n"));
     fclose(file);
-    dump_deinit(&dump);
 }
 
 /* ---- holders of a part ---- */

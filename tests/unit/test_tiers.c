@@ -194,8 +194,8 @@ static void check_program(const struct dump *dump, const struct snapshot *snapsh
 static void check(const struct heap *heap, unsigned threads, unsigned *ret_checked)
 {
     struct truth truth;
-    struct dump dump;
-    struct snapshot snapshot;
+    DUMP dump;
+    SNAPSHOT snapshot;
     const bool is_defined = find_truth(heap, &truth);
     put(&dump, heap);
     snapshot_of(&snapshot, &dump, threads);
@@ -210,8 +210,6 @@ static void check(const struct heap *heap, unsigned threads, unsigned *ret_check
         check_program(&dump, &snapshot, heap, &truth);
         *ret_checked += 1;
     }
-    snapshot_deinit(&snapshot);
-    dump_deinit(&dump);
 }
 
 /* ---- heaps ---- */

@@ -367,7 +367,7 @@ static void add_deferred(struct g2h_trend *trend, unsigned deferred, unsigned po
     const uint64_t g = 0x700000;
     const struct g2h_field pointer = {.kind = G2H_FIELD_POINTER};
     uint64_t words[MOST_POOLED], next;
-    struct dump dump;
+    DUMP dump;
     dump_start(&dump, DUMP_1_3, 8, false);
     next = dump.heap_start;
     dump_type(&dump, RECORD_TYPE, SIZE, "runtime._defer", true, &pointer, 1);
@@ -387,7 +387,6 @@ static void add_deferred(struct g2h_trend *trend, unsigned deferred, unsigned po
     dump_eof(&dump);
     dump_view(&dump, 1, NULL);
     assert_no_error(g2h_trend_add(trend, dump.view, "a heap", 0, 1));
-    dump_deinit(&dump);
 }
 
 /* Calls that a goroutine defers without end are a leak; records that are kept for reuse are not. */

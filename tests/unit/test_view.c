@@ -928,7 +928,7 @@ static void check_graph(const struct g2h_graph *graph)
 TEST(random_heaps)
 {
     for (unsigned round = 0; round < 200; round += unit_step()) {
-        struct dump dump;
+        DUMP dump;
         state = round * 0x9e3779b97f4a7c15u + 1;
         put_heap(&dump, 4 + round % 60, 1 + round / 5 % 4, round % 5);
         const struct conversion_options options = {.threads = 1 + round % 2,
@@ -937,7 +937,6 @@ TEST(random_heaps)
         assert_no_error(conversion_init(&conversion, dump_load(&dump, 1), &options));
         check_graph(conversion.graph);
         conversion_deinit(&conversion);
-        dump_deinit(&dump);
     }
 }
 
@@ -945,7 +944,7 @@ TEST(random_heaps)
 TEST(large_heap)
 {
     enum { COUNT = 70000 };
-    struct dump dump;
+    DUMP dump;
     state = 4711;
     put_heap(&dump, COUNT, 2, 4);
     dump_graph(&dump, 2);
@@ -954,14 +953,13 @@ TEST(large_heap)
                                                  .max_nodes = i < 2 ? 0 : 3000};
         check_view(dump_view_again(&dump, &options));
     }
-    dump_deinit(&dump);
 }
 
 /* Heaps without objects and roots, and with garbage only. */
 TEST(empty_heaps)
 {
     for (unsigned count = 0; count < 3; count++) {
-        struct dump dump;
+        DUMP dump;
         state = 99;
         dump_start_modern(&dump, "go1.19.8");
         for (unsigned i = 0; i < count; i++)
@@ -969,7 +967,6 @@ TEST(empty_heaps)
         dump_eof(&dump);
         dump_graph(&dump, 1);
         check_graph(dump.graph);
-        dump_deinit(&dump);
     }
 }
 
@@ -978,7 +975,7 @@ TEST(empty_heaps)
 TEST(weak_elements)
 {
     const struct g2h_field first = {G2H_FIELD_POINTER, 0};
-    struct dump dump;
+    DUMP dump;
     struct g2h_edge edge;
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_type(&dump, 0x4a0000, 8, "*int", true, &first, 1);
@@ -1007,7 +1004,6 @@ TEST(weak_elements)
     assert_int_equal(edge.name, G2H_NAME_NONE);
     assert_false(g2h_edges_next(edges, &edge));
     g2h_edges_destroy(edges);
-    dump_deinit(&dump);
 }
 
 /* ---- a sample, with its types ---- */
