@@ -193,8 +193,8 @@ static bool is_few(uint64_t part, uint64_t of)
     return part * HUNDRED <= of * FEW_PERCENT;
 }
 
-/* Returns whether each of four parts has its share, EVEN of the mean, and all together LEAST_COUNT
- * or more. */
+/* Returns whether numbers of births are even: each quarter has EVEN of their mean or more, and all
+ * together LEAST_COUNT. */
 static bool is_even(const double *quarters)
 {
     const double mean = (quarters[0] + quarters[1] + quarters[2] + quarters[3]) / QUARTERS;
@@ -395,7 +395,9 @@ struct g2h_error *ages_find(const struct findings *findings, uint32_t item, stru
 
 /* ---- bytes by age ---- */
 
-/* Returns the group of each look. */
+/* Sets ret[look] to the group of ages of the objects that a look saw first: ret[0], that no look
+ * has seen, is AGES_NEW, and the first look is AGES_BEFORE. Each later look is of the quarter of
+ * the watch in which it was made; one at the end of a quarter is of that, not of the next one. */
 static void find_groups_of_looks(const struct g2h_ages_known *known,
                                  uint8_t ret[G2H_AGE_UNKNOWN + 1])
 {

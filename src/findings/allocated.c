@@ -146,7 +146,9 @@ static uint64_t bytes_of_sample(uint64_t size, uint64_t rate)
     return bytes < 1 ? 1 : (uint64_t)bytes;
 }
 
-/* Adds the site of a record. */
+/* Adds the site of a record of the heap profile: the call that allocated_choose() takes from its
+ * stack; none if the stack is empty. If that call is more than NEAR frames above the one that
+ * allocates, within names the function that allocates. */
 static struct g2h_error *add_site(struct allocated_finder *finder, uint32_t index)
 {
     struct g2h_record record;
@@ -292,8 +294,8 @@ static void sum_up_call(const struct allocated *allocated, uint32_t node, size_t
     }
 }
 
-/* Finds who allocated most of some objects. Sums up the samples of each call, and keeps the call
- * with the most bytes. */
+/* Finds the call that allocated most bytes of the objects of a class: *ret is that call, with the
+ * samples and bytes of all calls in of and bytes_of. Returns false if the class has no samples. */
 bool allocated_by(const struct allocated *allocated, uint32_t name, uint32_t node,
                   struct allocator *ret)
 {

@@ -418,7 +418,8 @@ static bool find_layout(const struct findings *findings, const struct g2h_layout
     return true;
 }
 
-/* Returns whether there are two values or more: of one, there is nothing to be shown. */
+/* Returns whether an object has at least two values: the layout of one says nothing. False as well
+ * if its type is not known. */
 static bool structs_has_fields(const struct findings *findings, uint32_t object,
                                struct g2h_values *values)
 {

@@ -4,9 +4,9 @@
  *
  * It works on the merged tree, where a node is all objects of a class that one holder has. From a
  * node, find_entries() follows the heaviest child down to the class whose objects are most numerous
- * per object of what holds them; find_container() then climbs from there to the node that all of
- * this is in. Where a path spreads, the section "parts" decides by equal numbers which branches are
- * of the same entries, and "links" confirms that by pointers between samples of their objects.
+ * per object of what holds them; climb_to_container() then climbs from there to the node that all
+ * of this is in. Where a path spreads, the section "parts" decides by equal numbers which branches
+ * are of the same entries, and "links" confirms that by pointers between samples of their objects.
  */
 #include "findings/containers.h"
 
@@ -68,7 +68,8 @@ struct container_links {
     uint8_t *which;                /* by node of merged: the number of its branch, plus 1 */
 };
 
-/* Finds the child of each node that has most. */
+/* Finds the heaviest child of each node, and makes the memory for links between branches, which are
+ * empty at first. */
 struct g2h_error *containers_init(const struct findings *findings, const growth_vector *growth,
                                   struct containers *ret)
 {
@@ -166,7 +167,8 @@ static bool is_named(const struct containers *containers, uint32_t node)
            !merged_is_runtime(containers->merged, node) && !is_entry(containers, node);
 }
 
-/* Returns whether the own bytes of a class are slots: of a map, a slice or a sync.Map. */
+/* Returns whether the own bytes of a class are slots for entries: those of a map, a slice or a
+ * sync.Map. */
 static bool has_slots(const struct containers *containers, uint32_t node)
 {
     const enum g2h_class_form form = merged_form(containers->merged, node);
@@ -293,6 +295,7 @@ static uint32_t top_of_class(const struct containers *containers, uint32_t node,
 
 /* ---- parts ---- */
 
+/* Returns whether two numbers of objects differ by SAME percent or by one at most. */
 static bool are_as_many(uint64_t one, uint64_t other)
 {
     const uint64_t more = MAX(one, other);
@@ -477,32 +480,47 @@ static bool is_of_each(const struct containers *containers, uint32_t node, uint3
     return part != MERGED_NONE && are_as_many(nodes[part].count, has);
 }
 
-/* Returns whether a branch of a node (child) is of the same entries as another one (branch): it has
- * as many objects, or is an index of as many, and one of three holds. Both are parts of the node,
- * one map or slice that has so many entries. Or it is an index without pointers, such as a map of
- * times by the same keys, the last class below a single node: it cannot be linked, so its number
- * must do. Or objects of the two point to each other, see link_branches(), whose last result is
- * kept. */
-static bool is_of_entries(const struct containers *containers, uint32_t node, uint32_t branch,
-                          uint64_t entries, uint32_t child)
+/* Finds which branches of a node are linked with one of them, unless they are what was asked last.
+ */
+static void update_links(const struct containers *containers, uint32_t node, uint32_t branch,
+                         uint64_t entries)
+{
+    struct container_links *links = containers->links;
+    if (links->node == node && links->branch == branch && links->entries == entries)
+        return;
+    *links = (struct container_links){
+        .node = node, .branch = branch, .entries = entries, .which = links->which};
+    list_branches(containers, links);
+    if (links->count > 1)
+        link_branches(containers, links);
+}
+
+/* Returns whether a child of a single object is an index without pointers, and the last class below
+ * the object, such as a map of times by the same keys. */
+static bool is_pointerless_index(const struct containers *containers, uint32_t node, uint32_t child)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    struct container_links *links = containers->links;
+    const uint32_t class = below_variables(containers->merged, child);
+    return class != MERGED_NONE && nodes[class].child == MERGED_NONE && nodes[node].count == 1 &&
+           has_slots(containers, class) && !is_class(containers, nodes[class].sibling);
+}
+
+/* Returns whether two children of a node, branch and child, belong to the same entries, of which
+ * branch has so many. child must have as many objects, or be an index of as many; and either both
+ * are parts of the node, one map or slice with so many entries; or child is an index without
+ * pointers, for which the equal number must do; or objects of the two point to each other
+ * (link_branches()). */
+static bool has_same_entries(const struct containers *containers, uint32_t node, uint32_t branch,
+                             uint64_t entries, uint32_t child)
+{
+    const struct container_links *links = containers->links;
     if (!is_as_many(containers, child, entries))
         return false;
     if (is_of_each(containers, node, child, entries) &&
         is_of_each(containers, node, branch, entries))
         return true;
-    if (links->node != node || links->branch != branch || links->entries != entries) {
-        *links = (struct container_links){
-            .node = node, .branch = branch, .entries = entries, .which = links->which};
-        list_branches(containers, links);
-        if (links->count > 1)
-            link_branches(containers, links);
-    }
-    const uint32_t class = below_variables(containers->merged, child);
-    if (class != MERGED_NONE && nodes[class].child == MERGED_NONE && nodes[node].count == 1 &&
-        has_slots(containers, class) && !is_class(containers, nodes[class].sibling))
+    update_links(containers, node, branch, entries);
+    if (is_pointerless_index(containers, node, child))
         return true;
     for (uint32_t i = 0; i < links->count; i++)
         if (links->branches[i] == child)
@@ -518,7 +536,8 @@ bool container_has(const struct containers *containers, const struct container *
                    uint32_t child)
 {
     return container->is_all || child == container->branch ||
-           is_of_entries(containers, container->node, container->branch, container->entries, child);
+           has_same_entries(containers, container->node, container->branch, container->entries,
+                            child);
 }
 
 /* Returns what of a node are its slots, the branch with the item, parts of the entries and indexes
@@ -529,7 +548,7 @@ static uint64_t sum_of_parts(const struct containers *containers, uint32_t node,
     const struct merged_node *nodes = containers->merged->nodes.data;
     uint64_t sum = containers_own(containers, node);
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i == branch || is_of_entries(containers, node, branch, entries, i))
+        if (i == branch || has_same_entries(containers, node, branch, entries, i))
             sum += containers_weight(containers, i);
     return sum;
 }
@@ -560,7 +579,9 @@ static bool is_shared(const struct containers *containers, uint32_t node)
            merged_kind_of(containers->merged, nodes[above].parent) == G2H_NODE_SEVERAL;
 }
 
-/* Returns whether there may be one or several objects of a class, or slots, for each entry. */
+/* Returns whether a node may belong to so many entries by its numbers: it is a part or an index of
+ * as many; or a class with as many objects or more, at most SAME percent fewer, since several may
+ * be of one entry. */
 static bool may_be_beside(const struct containers *containers, uint32_t node, uint64_t entries)
 {
     if (is_as_many(containers, node, entries))
@@ -747,6 +768,13 @@ struct candidate {
     uint64_t ratio, container; /* its objects per object of that container, and its weight */
 };
 
+/* Returns how much of an amount, objects or bytes, there is per holder; all of it if there is no
+ * holder, as where none has been added since the base. */
+static uint64_t per_holder(uint64_t amount, uint64_t holders)
+{
+    return holders > 0 ? amount / holders : amount;
+}
+
 /* Describes a class on the path as entries: above the recursive structure that it is part of, and
  * above the inner nodes of a sync.Map, is its container. If nothing that may be a container is
  * above it, the class stands for its own. */
@@ -759,7 +787,7 @@ static struct candidate candidate_of(const struct containers *containers, uint32
         in = nodes[in].parent;
     const uint64_t holders = is_class(containers, in) ? containers_count(containers, in) : 1;
     const bool is_known = in != MERGED_NONE && may_contain(containers, in);
-    return (struct candidate){node, in, containers_count(containers, node) / (holders + !holders),
+    return (struct candidate){node, in, per_holder(containers_count(containers, node), holders),
                               containers_weight(containers, is_known ? in : node)};
 }
 
@@ -802,14 +830,12 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
     if (spread == MERGED_NONE)
         return best.node;
     const uint64_t holders = nodes[last].kind == MERGED_CLASS ? nodes[last].count : 1;
-    return best.node == MERGED_NONE ||
-                   (containers_count(containers, spread) / (holders + !holders) > best.ratio &&
-                    containers_weight(containers, last) >= best.container / 100 * DEEPER)
-               ? spread
-               : best.node;
+    const bool is_better = per_holder(containers_count(containers, spread), holders) > best.ratio &&
+                           containers_weight(containers, last) >= best.container / 100 * DEEPER;
+    return best.node == MERGED_NONE || is_better ? spread : best.node;
 }
 
-/* Finds only the entries: ret->item and ret->entries. */
+/* Finds the entries below a node, as containers_find() does, without their container. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret)
 {
     uint32_t last;
@@ -849,41 +875,56 @@ static bool is_words(const struct containers *containers, uint32_t node)
     return !is_alone || !is_trie(containers, child) || nodes[child].count > 1;
 }
 
-/* Sets the node of a container, and its bytes to all that this retains, unless much of that is
- * something else. Climbs as long as what is above is parts of the same entries. First climbs a
- * trie, all of which is the container. At each step above, the branches that are parts of the same
- * entries must have nearly all bytes, or at least more than one branch and the node itself. */
-static void find_container(const struct containers *containers, uint32_t top, struct container *ret)
+/* Makes a node the container, with all that it retains; branch is its child with the entries. */
+static void make_whole(const struct containers *containers, uint32_t node, uint32_t branch,
+                       struct container *ret)
+{
+    ret->node = node;
+    ret->branch = branch;
+    ret->bytes = containers_weight(containers, node);
+    ret->is_all = true;
+}
+
+/* Returns whether a node retains hardly more than the container below it, all of which counts. */
+static bool adds_nothing(const struct containers *containers, uint32_t node,
+                         const struct container *below)
+{
+    return below->is_all &&
+           containers_weight(containers, node) <= below->bytes / 100 * (100 + SAME);
+}
+
+/* Finds what the entries (ret->entry) are in: sets the container's node, branch, bytes and is_all.
+ * Climbs from the entries, but not above top: first through the nodes of a sync.Map, all of which
+ * is the container. The next node is the container if it may be one at all. From there on a node
+ * above replaces it if nearly all bytes of this are parts of the same entries, and another branch
+ * has some of them, too; nodes that add nothing are passed. bytes leaves out what is not of the
+ * entries, unless it is little. */
+static void climb_to_container(const struct containers *containers, uint32_t top,
+                               struct container *ret)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
     uint32_t branch = structure_of(containers, ret->entry, top);
     uint32_t at = nodes[branch].parent;
     ret->branch = branch;
     ret->bytes = containers_weight(containers, branch);
-    for (; branch != top && is_trie(containers, at); branch = at, at = nodes[at].parent) {
-        ret->node = at;
-        ret->branch = branch;
-        ret->bytes = containers_weight(containers, at);
-        ret->is_all = true;
-    }
+    for (; branch != top && is_trie(containers, at); branch = at, at = nodes[at].parent)
+        make_whole(containers, at, branch, ret);
     const uint64_t holders = at != MERGED_NONE ? nodes[at].count : 0;
     for (int i = 0; i < MOST_DEPTH && branch != top && may_contain(containers, at);
          i++, branch = at, at = nodes[at].parent) {
         const uint64_t all = containers_weight(containers, at);
-        if (i > 0 && is_class(containers, at) && nodes[at].count != holders)
+        const bool is_lowest = i == 0;
+        if (!is_lowest && is_class(containers, at) && nodes[at].count != holders)
             break;
-        if (i > 0 && is_words(containers, ret->node) && ret->is_all &&
-            all <= ret->bytes / 100 * (100 + SAME)) {
-            ret->branch = branch;
-            ret->node = at;
-            ret->bytes = all;
-        }
-        if (i > 0 && ret->is_all && all <= ret->bytes / 100 * (100 + SAME))
-            continue; /* nothing more is up here */
+        if (!is_lowest && is_words(containers, ret->node) && adds_nothing(containers, at, ret))
+            make_whole(containers, at, branch, ret);
+        if (!is_lowest && adds_nothing(containers, at, ret))
+            continue;
         const uint64_t sum = sum_of_parts(containers, at, branch, ret->entries);
-        const bool is_all = sum >= all / 100 * (i == 0 ? ALL : 100 - SAME);
-        if (i > 0 && (!is_all || sum <= containers_weight(containers, branch) +
-                                            containers_own(containers, at)))
+        const bool is_all = sum >= all / 100 * (is_lowest ? ALL : 100 - SAME);
+        const bool has_other_branch =
+            sum > containers_weight(containers, branch) + containers_own(containers, at);
+        if (!is_lowest && (!is_all || !has_other_branch))
             break;
         ret->node = at;
         ret->branch = branch;
@@ -981,7 +1022,7 @@ bool containers_find(const struct containers *containers, uint32_t node, struct 
                               .entry = entry,
                               .entries = containers_count(containers, entry)};
     if (entry != node && is_class(containers, above) && containers_is_own(containers, above) &&
-        containers_own(containers, above) / (ret->entries + !ret->entries) > MOST_SLOT) {
+        per_holder(containers_own(containers, above), ret->entries) > MOST_SLOT) {
         ret->item = ret->entry = ret->named = ret->branch = above; /* hardly any slot is in use */
         ret->entries = containers_count(containers, above);
         ret->bytes = containers_weight(containers, above);
@@ -992,7 +1033,7 @@ bool containers_find(const struct containers *containers, uint32_t node, struct 
     if (ret->named == entry)
         ret->named = ret->item;
     ret->tree = find_tree(containers, entry, node);
-    find_container(containers, node, ret);
+    climb_to_container(containers, node, ret);
     ret->named = name_of_part(containers, ret);
     return true;
 }

@@ -79,7 +79,8 @@ bool containers_is_own(const struct containers *containers, uint32_t node);
 bool containers_find(const struct containers *containers, uint32_t node, struct container *ret,
                      uint32_t *ret_last);
 
-/* Finds only the entries: ret->item and ret->entries. */
+/* Finds only the entries of the container below a node: *ret becomes what containers_find() gives
+ * as item. Returns false if nothing is multiplied there; *ret is MERGED_NONE then. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret);
 
 /* Returns the node at or above one that no object holds alone: it is right below a package, or

@@ -169,8 +169,10 @@ struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
     return NULL;
 }
 
-/* Returns how many bytes a set may have of which no object was read. A set that fills a part p of a
- * kind's spans is in none of m spans with probability (1 - p)^m. */
+/* Returns the most bytes that a set may have of which no object was read. A set that fills a part p
+ * of a kind's spans is in none of the m spans that were read with probability (1 - p)^m. p is
+ * solved for the probability that a number is more than ESTIMATE_ERRORS standard errors off, 1 in
+ * 16,000 of a normal distribution. */
 uint64_t estimates_unseen(const struct g2h_sample *sample)
 {
     const double probability = 1.0 / 16000;

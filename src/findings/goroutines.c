@@ -288,6 +288,15 @@ static const struct {
     {"semacquire", "the lock or sync.WaitGroup"},
 };
 
+/* Returns whether an edge has a label. */
+static bool is_labelled(const struct findings *findings, const struct g2h_edge *edge,
+                        const char *label)
+{
+    size_t size;
+    const char *name = g2h_view_name(findings->view, edge->name, &size);
+    return size == strlen(label) && memcmp(name, label, size) == 0;
+}
+
 /* What a goroutine waits on: a node of the view; or, with this bit, the hash of the name of a
  * global variable, which is the only one then. */
 #define OF_VARIABLE (UINT64_C(1) << 32)
@@ -298,7 +307,6 @@ typedef VECTOR(uint64_t) waited_vector;
 static struct g2h_error *find_waited(const struct findings *findings, struct g2h_edges *edges,
                                      uint32_t goroutine, waited_vector *ret)
 {
-    static const char label[] = "waiting on";
     struct g2h_edge edge;
     size_t size;
     const char *variable = g2h_view_waits_on(findings->view, goroutine, &size);
@@ -306,11 +314,9 @@ static struct g2h_error *find_waited(const struct findings *findings, struct g2h
     if (variable)
         TRY_MEMORY(vector_push(ret, map_hash_text(variable, size) | OF_VARIABLE));
     g2h_edges_begin(edges, goroutine, goroutine + 1);
-    while (g2h_edges_next(edges, &edge)) {
-        const char *name = g2h_view_name(findings->view, edge.name, &size);
-        if (size == sizeof(label) - 1 && memcmp(name, label, size) == 0)
+    while (g2h_edges_next(edges, &edge))
+        if (is_labelled(findings, &edge, "waiting on"))
             TRY_MEMORY(vector_push(ret, (uint64_t)edge.target));
-    }
     return NULL;
 }
 
@@ -350,7 +356,9 @@ static struct g2h_error *count_waiter(const struct findings *findings, struct g2
     return NULL;
 }
 
-/* Finds on what most goroutines in a place wait. */
+/* Finds what most goroutines of a place wait on: *ret_most, with the number of these goroutines and
+ * one of them in ret. ret->of is the number of all goroutines of the place. Nothing is set if none
+ * waits on anything. */
 static struct g2h_error *find_most_waited(const struct findings *findings, struct g2h_edges *edges,
                                           uint32_t place, struct waited_all *all,
                                           struct goroutines_waited *ret, uint64_t *ret_most)
@@ -372,12 +380,13 @@ static struct g2h_error *find_most_waited(const struct findings *findings, struc
     return NULL;
 }
 
-/* Appends the path to something that a goroutine waits on if that begins with a variable of a
- * package, or else its class. *ret_has_path becomes true in the first case. */
+/* Appends what a goroutine waits on: the path to it if that begins with a variable of a package, or
+ * the name of such a variable; otherwise its class. *ret_has_path becomes true in the first two
+ * cases, and else stays as it is. */
 static struct g2h_error *append_waited(const struct findings *findings, uint32_t goroutine,
                                        uint64_t on, struct text *text, bool *ret_has_path)
 {
-    static const char owner[] = "  (";
+    static const char owner[] = "  ("; /* follows a path from a variable that is not a package's */
     _cleanup_(text_deinit) struct text path = {0};
     const bool is_variable = on >= OF_VARIABLE;
     const uint32_t node = (uint32_t)on;
@@ -402,7 +411,9 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     return NULL;
 }
 
-/* Finds what the goroutines of a place wait on. What most goroutines wait on comes first. */
+/* Finds what the goroutines of a place wait on: the path of what most of them do, then of up to
+ * MOST_NAMED - 1 others that one of them waits on, too. The text is empty if no path begins with a
+ * variable of a package, or if no more than half of them wait on the same. */
 struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
                                          struct goroutines_waited *ret)
 {
@@ -770,39 +781,33 @@ static struct g2h_error *find_keeper(const struct findings *findings, uint32_t n
     return NULL;
 }
 
-/* Finds the object of a finalizer, and its function; UINT32_MAX if it has none. They are the
- * targets of its edges "object" and "fn". */
+/* Finds the object of a finalizer, and its function, where the edges "object" and "fn" of its node
+ * lead; UINT32_MAX if there is none. */
 static void read_finalizer(const struct findings *findings, uint32_t finalizer,
                            uint32_t *ret_object, uint32_t *ret_function)
 {
     struct g2h_edges *edges = paths_edges(findings->paths);
     struct g2h_edge edge;
-    size_t size;
     *ret_object = *ret_function = UINT32_MAX;
     g2h_edges_begin(edges, finalizer, finalizer + 1);
     while (g2h_edges_next(edges, &edge)) {
-        const char *name = g2h_view_name(findings->view, edge.name, &size);
-        if (size == 6 && memcmp(name, "object", size) == 0)
+        if (is_labelled(findings, &edge, "object"))
             *ret_object = edge.target;
-        else if (size == 2 && memcmp(name, "fn", size) == 0)
+        else if (is_labelled(findings, &edge, "fn"))
             *ret_function = edge.target;
     }
 }
 
-/* Returns the object that a cleanup is for, by a node that is kept for it, or UINT32_MAX. */
-static uint32_t read_cleanup(const struct findings *findings, uint32_t node)
+/* Returns the object that a cleanup is for, or UINT32_MAX: the runtime keeps a node for the
+ * cleanup, from which a weak edge leads to the object. */
+static uint32_t object_of_cleanup(const struct findings *findings, uint32_t node)
 {
     struct g2h_edges *edges = paths_edges(findings->paths);
-    static const char of[] = "cleanup of";
     struct g2h_edge edge;
-    size_t size;
     g2h_edges_begin(edges, node, node + 1);
-    while (g2h_edges_next(edges, &edge)) {
-        const char *name = g2h_view_name(findings->view, edge.name, &size);
-        if ((edge.flags & G2H_EDGE_WEAK) != 0 && size == sizeof(of) - 1 &&
-            memcmp(name, of, size) == 0)
+    while (g2h_edges_next(edges, &edge))
+        if ((edge.flags & G2H_EDGE_WEAK) != 0 && is_labelled(findings, &edge, "cleanup of"))
             return edge.target;
-    }
     return UINT32_MAX;
 }
 
@@ -817,7 +822,7 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
     if (is_finalizer)
         read_finalizer(findings, keeper->finalizer, &object, &function);
     else
-        object = read_cleanup(findings, function = keeper->for_cleanup);
+        object = object_of_cleanup(findings, function = keeper->for_cleanup);
     if (object != UINT32_MAX && is_finalizer)
         TRY(path_leads(findings->paths, object, object, &is_own));
     if (object != UINT32_MAX && function != UINT32_MAX && !is_own)

@@ -354,6 +354,7 @@ struct growth_class growth_class_before(const struct g2h_base *base, const char 
 
 /* ---- the same nodes ---- */
 
+/* The end of a list of struct leftovers. */
 #define ALL_TAKEN (MAP_NONE - 1)
 
 /* Nodes of the base by their loose keys: those that no node has the names of. */
@@ -380,7 +381,7 @@ static struct g2h_error *find_leftovers(const struct g2h_base *base, const bool 
         if (is_matched[i])
             continue;
         TRY_MEMORY(map_put(&ret->first, key, i, &known));
-        ret->next[i] = known == i ? ALL_TAKEN : known;
+        ret->next[i] = known == i ? ALL_TAKEN : known; /* known == i: the first with this key */
         map_set(&ret->first, key, i);
     }
     return NULL;
@@ -443,14 +444,17 @@ static struct growth growth_of(const struct g2h_base *base, const struct merged 
                            .before = number};
 }
 
+/* What of objects is summed up: how many they are, and the bytes that they retain. */
+enum measure { MEASURE_OBJECTS, MEASURE_RETAINED, MEASURES };
+
 /* The sums of a class without garbage: its objects now, and in the base; by how much all nodes of
  * it have gained, of those that have gained objects, and the part of this that is below objects
  * that have not grown; and what the other nodes have gained, whose objects have become larger, or
  * hold more. */
 struct growth_sums {
     struct growth_class now, before;
-    int64_t gained[2], filled[2]; /* objects; bytes that they retain */
-    int64_t larger, holding;      /* own bytes; bytes that they retain */
+    int64_t gained[MEASURES], filled[MEASURES]; /* by enum measure */
+    int64_t larger, holding;                    /* own bytes; bytes that they retain */
 };
 
 struct growth_classes {
@@ -473,10 +477,9 @@ static bool is_in_unchanged(const struct merged *merged, const growth_vector *gr
            growth->data[parent].bytes <= 0;
 }
 
-/* Sums up the nodes of each class: objects may have moved from one place to another, but their sum
- * shows growth. Garbage does not count. For each class, sums what it has now, what nodes without
- * more objects have grown by (larger, holding), and what nodes with more objects have gained, of
- * that also what is in containers that are not new (filled). */
+/* Sums up the nodes of each class, without garbage: objects may have moved from one place to
+ * another, but the sums of their class show growth. See struct growth_sums for what is summed up;
+ * what a node retains counts only for the outermost one of several of its class. */
 static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struct merged *merged,
                                         const growth_vector *growth, struct growth_classes *ret)
 {
@@ -502,8 +505,8 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
         }
         if (one->count <= 0 || one->retained <= 0)
             continue;
-        const int64_t more[] = {one->count, holding};
-        for (int of = 0; of < 2; of++) {
+        const int64_t more[MEASURES] = {one->count, holding};
+        for (enum measure of = 0; of < MEASURES; of++) {
             sums->gained[of] += more[of];
             sums->filled[of] += is_in_unchanged(merged, growth, i) ? more[of] : 0;
         }
@@ -513,7 +516,7 @@ static struct g2h_error *sum_up_classes(const struct g2h_base *base, const struc
 
 /* Returns the share of what nodes in objects that have not grown have gained that is not what other
  * nodes have lost. grown is the class's growth in the whole heap. */
-static double share_of_new(const struct growth_sums *sums, int of, int64_t grown)
+static double share_of_new(const struct growth_sums *sums, enum measure of, int64_t grown)
 {
     const int64_t moved = sums->gained[of] - MAX(grown, 0);
     if (moved >= sums->filled[of])
@@ -560,8 +563,8 @@ static int64_t without_moved(const struct merged *merged, const struct growth_cl
     const struct growth_sums *sums = sums_of(classes, merged, node);
     const int64_t more = as_growth(sums->before.count, sums->now.count),
                   retained = as_growth(sums->before.retained, sums->now.retained);
-    const double of_objects = share_of_new(sums, 0, more),
-                 of_bytes = share_of_new(sums, 1, retained);
+    const double of_objects = share_of_new(sums, MEASURE_OBJECTS, more),
+                 of_bytes = share_of_new(sums, MEASURE_RETAINED, retained);
     if (is_in_unchanged(merged, growths, node) && of_objects < 1 && of_bytes < 1)
         return (int64_t)((double)growth->retained * MAX(of_objects, of_bytes));
     return bounded(growth, growth->retained, more, retained - sums->holding);
@@ -590,10 +593,12 @@ static bool is_gc_roots(const struct merged *merged, uint32_t node)
            merged_kind_of(merged, node) == G2H_NODE_GC_ROOTS;
 }
 
-/* Sets how much of each node's growth is growth of its holder. What a node holds has grown by no
- * more than its own bytes and what is below it, without what was in unchanged objects before. A
- * shrinking node says nothing about that: while some memory was freed, something else may have
- * grown. */
+/* Sets how much of each node's growth is growth of its holder, without what has moved (within). A
+ * node holds no more than its own bytes and what is below it, so it has grown by no more than these
+ * have. The first pass goes from the leaves up: most is so far the growth of what is below, without
+ * what was in unchanged objects before. The second one goes down, and bounds each node by the
+ * nearest one above that has not shrunk: a shrinking node bounds nothing, because while some memory
+ * of it was freed, something else may have grown. */
 static struct g2h_error *set_within(const struct g2h_base *base, const struct merged *merged,
                                     growth_vector *growth)
 {

@@ -23,22 +23,30 @@ enum { LEAST_SLICE = 1000 /* divisor: the share of the heap of a slice whose len
 
 CLEANUP_POINTER(length_destroy_values, struct g2h_values, g2h_values_destroy);
 
+/* Reads a value that is a count, of a signed or unsigned type. Returns false if it cannot be read,
+ * or is negative or more than an int64 has. */
+static bool read_as_count(const struct g2h_view *view, const struct g2h_value *value, uint64_t *ret)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    if (!g2h_value_order(view, value, ret))
+        return false;
+    /* The order of signed values, which sorts as unsigned ones, has the sign bit inverted. */
+    *ret ^= value->kind == G2H_VALUE_INT ? sign : 0;
+    return *ret < sign;
+}
+
 /* Finds the value of a map's header that is the number of entries, and reads it. Returns false if
  * there is none, or it cannot be a number of entries. */
 static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
                          const struct g2h_location *map, struct g2h_value *value, uint64_t *ret)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
     g2h_values_begin_at(values, map);
     while (g2h_values_next(values, value)) {
-        const bool is_used = value->path_size == 4 && memcmp(value->path, "used", 4) == 0,
-                   is_count = value->path_size == 5 && memcmp(value->path, "count", 5) == 0;
-        if (!is_used && !is_count)
-            continue;
-        if (!g2h_value_order(view, value, ret))
-            return false;
-        *ret ^= value->kind == G2H_VALUE_INT ? sign : 0; /* count is an int, used a uint64 */
-        return *ret < sign;
+        /* The field of runtime.hmap, an int, and since Go 1.24 of internal/runtime/maps.Map. */
+        const bool is_count = value->path_size == 5 && memcmp(value->path, "count", 5) == 0,
+                   is_used = value->path_size == 4 && memcmp(value->path, "used", 4) == 0;
+        if (is_used || is_count)
+            return read_as_count(view, value, ret);
     }
     return false;
 }
@@ -57,16 +65,10 @@ bool entries_length(const struct g2h_view *view, struct g2h_values *values,
 static bool read_count(const struct g2h_view *view, struct g2h_values *values, const char *field,
                        uint64_t *ret)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
     struct g2h_value value;
-    while (g2h_values_next(values, &value)) {
-        if (value.path_size != strlen(field) || memcmp(value.path, field, value.path_size) != 0)
-            continue;
-        if (!g2h_value_order(view, &value, ret))
-            return false;
-        *ret ^= value.kind == G2H_VALUE_INT ? sign : 0;
-        return *ret < sign;
-    }
+    while (g2h_values_next(values, &value))
+        if (value.path_size == strlen(field) && memcmp(value.path, field, value.path_size) == 0)
+            return read_as_count(view, &value, ret);
     return false;
 }
 
@@ -197,7 +199,9 @@ static uint32_t map_of_variable(const struct findings *findings, uint32_t node, 
     return (g2h_view_name_uses(findings->view, read.name) & G2H_NAME_OF_LINKS) != 0 ? child : line;
 }
 
-/* Finds the length of a map whose header is in a frame, by its memory, to which the frame leads. */
+/* Finds the length of a map whose header is in a frame, from the node of its memory: goes up the
+ * path to the memory that the frame itself leads to, and reads the header that the frame has for
+ * it. */
 static void find_in_frame(const struct findings *findings, struct g2h_values *values, uint32_t node,
                           struct length *ret)
 {
@@ -321,7 +325,6 @@ struct map_count {
 static bool read_map(const struct g2h_view *view, struct g2h_values *values,
                      const struct g2h_location *map, struct map_count *count, uint64_t *ret)
 {
-    const uint64_t sign = UINT64_C(1) << 63;
     if (!g2h_location_is_map(view, map))
         return false;
     if (!count->is_known) {
@@ -333,10 +336,7 @@ static bool read_map(const struct g2h_view *view, struct g2h_values *values,
     if (map->bytes.size < count->value.size || count->offset > map->bytes.size - count->value.size)
         return false;
     count->value.data = map->bytes.data + count->offset;
-    if (!g2h_value_order(view, &count->value, ret))
-        return false;
-    *ret ^= count->value.kind == G2H_VALUE_INT ? sign : 0;
-    return *ret < sign;
+    return read_as_count(view, &count->value, ret);
 }
 
 /* Sums up the entries of all maps that are merged into one node. *ret stays 0 if one of them cannot

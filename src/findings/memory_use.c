@@ -189,7 +189,9 @@ static bool outside_has_fields(const char *class, size_t size)
     return before > 0 && memchr(class, '.', before) != NULL;
 }
 
-/* Appends the name of the holder that a pointer is in. */
+/* Sets *ret to the name of what has a pointer into a mapping: the variable, of a source that is not
+ * an object; otherwise the class, and, if that has fields, the field with the pointer.
+ * *ret_is_element: it has none, such as an array. */
 static struct g2h_error *name_holder(const struct outside_search *search,
                                      const struct g2h_node *source, const struct g2h_edge *edge,
                                      struct text *ret, bool *ret_is_element)

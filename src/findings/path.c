@@ -39,9 +39,33 @@ static unsigned uses_of(const struct g2h_view *view, uint32_t number)
     return g2h_view_name_uses(view, node.name);
 }
 
+/* Returns whether the search goes by a node that is not an object: never by stacks, creation sites
+ * and garbage; by frames of a library not with PATH_OWN; by packages of the runtime not with the
+ * scopes up to PATH_FRAMES; and by what is not a global variable, or above one, not with
+ * PATH_PROGRAM and PATH_GLOBALS. */
+static bool is_synthetic_in_scope(const struct path_search *search, uint32_t node)
+{
+    const struct g2h_view *view = search->view;
+    const enum path_scope scope = search->scope;
+    const enum g2h_node_kind kind = findings_kind_of(view, node);
+    if (kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE || kind == G2H_NODE_UNREACHABLE)
+        return false;
+    if (scope == PATH_OWN && kind == G2H_NODE_FRAME &&
+        (uses_of(view, node) & G2H_NAME_OF_LIBRARY) != 0)
+        return false;
+    if (scope <= PATH_FRAMES && kind == G2H_NODE_PACKAGE &&
+        (uses_of(view, node) & G2H_NAME_OF_RUNTIME) != 0)
+        return false;
+    if (scope != PATH_PROGRAM && scope != PATH_GLOBALS)
+        return true;
+    return kind == G2H_NODE_GLOBALS || kind == G2H_NODE_PACKAGE || kind == G2H_NODE_VARIABLE ||
+           kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+}
+
 /* Returns whether the search follows an edge; see enum path_scope. In short: weak edges only with
- * PATH_POINTERS; doubtful ones only if the scope is not about certain paths; added ones never but
- * in PATH_STRONG and PATH_POINTERS; and of nodes that are no objects, those of the scope. */
+ * PATH_POINTERS; doubtful ones only if the scope is not about certain paths; added ones, and those
+ * to what a view is not about, only with PATH_STRONG and PATH_POINTERS; and those to nodes that are
+ * not objects if is_synthetic_in_scope() says so. */
 static bool is_in_scope(const struct path_search *search, const struct g2h_edge *edge)
 {
     const struct g2h_view *view = search->view;
@@ -57,18 +81,7 @@ static bool is_in_scope(const struct path_search *search, const struct g2h_edge 
     if ((edge->flags & G2H_EDGE_ADDED) != 0 ||
         (g2h_view_under(view) && findings_kind_of(view, edge->target) == G2H_NODE_ELSE))
         return false;
-    if (edge->target >= synthetic)
-        return true;
-    const enum g2h_node_kind kind = findings_kind_of(view, edge->target);
-    return kind != G2H_NODE_STACK && kind != G2H_NODE_CREATION_SITE &&
-           kind != G2H_NODE_UNREACHABLE &&
-           (scope != PATH_OWN || kind != G2H_NODE_FRAME ||
-            (uses_of(view, edge->target) & G2H_NAME_OF_LIBRARY) == 0) &&
-           (scope > PATH_FRAMES || kind != G2H_NODE_PACKAGE ||
-            (uses_of(view, edge->target) & G2H_NAME_OF_RUNTIME) == 0) &&
-           ((scope != PATH_PROGRAM && scope != PATH_GLOBALS) || kind == G2H_NODE_GLOBALS ||
-            kind == G2H_NODE_PACKAGE || kind == G2H_NODE_VARIABLE || kind == G2H_NODE_DATA ||
-            kind == G2H_NODE_BSS);
+    return edge->target >= synthetic || is_synthetic_in_scope(search, edge->target);
 }
 
 /* Records that a node was reached from the node with index from, unless it has been reached before,
@@ -730,7 +743,9 @@ static struct g2h_error *expression_enter(struct reading *reading, const struct 
                                                   : expression_add(reading, edge->target, at);
 }
 
-/* Returns whether the variable that an edge of a root names has the owner that is wanted. */
+/* Returns whether the variable that an edge of a root names, with the owner whose, is one that the
+ * expression may mean: the owners are the same; or none is given in the expression, and any is
+ * wanted, or, with EXPRESSION_OWNER_LEFT_OUT, one that has an owner. */
 static bool is_of_owner(const struct reading *reading)
 {
     const struct text *whose = &reading->whose;
@@ -792,9 +807,11 @@ static bool is_other_index(const struct reading *reading, const struct g2h_edge 
            !expression_hides(reading->view, edge->target);
 }
 
-/* Follows those edges of a reached node whose names come next in the expression. Nodes that paths
- * hide add nothing to the expression, and are passed. Names that begin with the rest, but are
- * longer, are noted for the error. */
+/* Follows those edges of a reached node whose names come next in the expression, and adds the nodes
+ * they lead to. Nodes that paths hide add nothing to the expression, and are passed. Names that
+ * begin with the rest, but are longer, are noted for the error. Each name is written after the
+ * character of the expression before it, if there is one, because a dot is only written after
+ * something; before counts that character. */
 static struct g2h_error *expression_go_on(struct reading *reading, struct reached from)
 {
     struct g2h_edge edge;
@@ -811,7 +828,7 @@ static struct g2h_error *expression_go_on(struct reading *reading, struct reache
         if (!is_hidden && is_other_index(reading, &edge, index))
             continue;
         name->size = 0;
-        text_append(name, reading->text + from.at - before, before); /* a dot depends on it */
+        text_append(name, reading->text + from.at - before, before);
         if (!is_hidden)
             expression_append_edge(reading->view, reading->edges, &edge, name);
         TRY_MEMORY(!name->failed);

@@ -61,8 +61,11 @@ static bool stack_is_hidden(struct g2h_bytes function)
     return function.size > size && !(function.data[size] >= 'A' && function.data[size] <= 'Z');
 }
 
-/* Finds the next function of a stack, without those that are left out of it. A stack of the runtime
- * alone has no function that it is at: nothing is left out of it. */
+/* Finds the next function of a stack, the innermost first. Returns false at the end. Left out are
+ * wrappers, which the compiler makes, and, unless is_whole is set, functions inside the one that
+ * the goroutine is at, those that tracebacks hide, and those that goroutines begin with. A stack of
+ * the runtime alone is at no function (at is UINT32_MAX): only wrappers and what goroutines begin
+ * with are left out of it. */
 bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
 {
     static const char *const ends[] = {"runtime.goexit", "runtime.main", "runtime.corostart"};

@@ -184,9 +184,11 @@ static void pages_tree_deinit(struct pages_tree *tree)
     free(tree->jump);
 }
 
-/* Takes the parents of count nodes, which the caller has set, and which come before their children;
- * that of the root is the root. A jump from a node leads as far as two jumps from its parent, if
- * these are equally long (Myers: An applicative random-access stack). */
+/* Fills begin, end and jump from the parents of count nodes, which the caller has set, and which
+ * come before their children; that of the root is the root. First end counts the nodes from each
+ * node down; then positions are given out, in which a node is followed by the subtree of each
+ * child. A jump from a node leads as far as two jumps from its parent, if these are equally long,
+ * else to the parent (Myers: An applicative random-access stack). */
 static struct g2h_error *pages_tree_number(struct pages_tree *ret, uint32_t count)
 {
     _cleanup_free_ uint32_t *depth = calloc(count, sizeof(*depth));

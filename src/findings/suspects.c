@@ -400,8 +400,10 @@ struct suspect suspect_of_container(const struct merged *merged, const struct co
     return suspect;
 }
 
-/* Adds the entries of a container below a node as a suspect; or else queues the children of the
- * node where the path parts. */
+/* Adds the entries of a container below a node as a suspect, and queues what is beside the path to
+ * them. If there is no container: the last object of the path becomes a suspect if the path does
+ * not part there, or most bytes are its own; else its children are queued. Returns false if memory
+ * runs out. */
 static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -426,8 +428,9 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
     return suspects_add(finder, suspect_of_container(finder->merged, &container));
 }
 
-/* Sets suspect->inside to the objects that make up most of what goroutines in one place hold, if
- * these are many: the goroutines may be only a few that each hold a lot. */
+/* Sets suspect->inside to the objects that make up MOST_OF_PLACE percent of what goroutines in one
+ * place hold, and inside_count to their number, if there are CONTAINER_MANY times as many as
+ * objects right below the goroutines: the goroutines may be only a few that each hold a lot. */
 static void set_inside(const struct suspects_finder *finder, struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -676,9 +679,9 @@ static struct g2h_error *count_between(const struct findings *findings, struct b
     return NULL;
 }
 
-/* Notes for all nodes below one what it is in a set. */
-static void note_beside(const struct suspects_finder *finder, uint32_t node, uint8_t is, size_t set,
-                        struct beside_sets *sets)
+/* Marks all nodes of merged from one down as part of a set (is) of the suspect with number set. */
+static void mark_set_below(const struct suspects_finder *finder, uint32_t node, uint8_t is,
+                           size_t set, struct beside_sets *sets)
 {
     merged_mark_below(finder->merged, node, finder->is_below);
     for (uint32_t i = node; i < finder->merged->nodes.count; i++)
@@ -693,8 +696,9 @@ static bool may_have_beside(const struct suspect *suspect)
            suspect->container.entries >= CONTAINER_MANY && suspect->pinned.arrays == 0;
 }
 
-/* Fills sets, which is all zeros, for a suspect and those after it. Those that can have nothing
- * beside them are passed over; WHO_SUSPECTS at most. */
+/* Fills sets, which is all zeros, for a suspect and those after it that may have anything beside
+ * them, WHO_SUSPECTS at most: lists what may be beside each, numbers these as sets of the suspect,
+ * of which BESIDE_ENTRIES is the suspect itself, and counts the pointers between all sets. */
 static struct g2h_error *fill_sets(const struct suspects_finder *finder,
                                    const struct findings *findings, size_t number,
                                    struct beside_sets *sets)
@@ -711,14 +715,14 @@ static struct g2h_error *fill_sets(const struct suspects_finder *finder,
         beside->item = suspect->item;
         containers_find_beside(&finder->containers, container, beside->candidates, &beside->count);
         if (beside->count > 0)
-            note_beside(finder,
-                        container->node != MERGED_NONE
-                            ? container->node
-                            : containers_shared_above(&finder->containers, container->branch),
-                        BESIDE_ENTRIES, sets->count, sets);
+            mark_set_below(finder,
+                           container->node != MERGED_NONE
+                               ? container->node
+                               : containers_shared_above(&finder->containers, container->branch),
+                           BESIDE_ENTRIES, sets->count, sets);
         for (uint32_t i = 0; i < beside->count; i++)
-            note_beside(finder, beside->candidates[i], (uint8_t)(BESIDE_FIRST + i), sets->count,
-                        sets);
+            mark_set_below(finder, beside->candidates[i], (uint8_t)(BESIDE_FIRST + i), sets->count,
+                           sets);
         is_some = is_some || beside->count > 0;
         sets->count++;
     }
@@ -1271,8 +1275,11 @@ static void example_sum_up(struct example_finder *finder, uint32_t holder, struc
             finder->is_seen[finder->near[*number]] = false;
 }
 
-/* Returns whether a holder of several has most of the suspect's bytes, or all; sets *ret if it
- * does. */
+/* Tries the objects of a line of the tree as holders (see example_find_holders() for line). Returns
+ * whether one of several has most of what the suspect retains: more than half, and more than one
+ * and a half times the average of those that hold any. Sets *ret to that holder if so; otherwise
+ * only ret->above, if the line is the one right above the suspect: how many of its objects hold
+ * any. */
 static bool has_most(struct example_finder *finder, int64_t line, struct example *ret)
 {
     example_find_holders(finder, line);
@@ -1284,15 +1291,19 @@ static bool has_most(struct example_finder *finder, int64_t line, struct example
     example_sum_up(finder, holder, &found);
     ret->above = found.above =
         line == finder->above && !finder->is_outermost ? found.holders : above;
+    const bool is_alone = found.holders <= 1, /* else it must have 3/2 of the average */
+        is_above_average = found.retained / 3 * found.holders > finder->retained / 2;
     if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
-        (found.holders > 1 && found.retained / 3 * found.holders <= finder->retained / 2))
+        (!is_alone && !is_above_average))
         return false;
     *ret = found;
     return true;
 }
 
-/* Finds a holder that has most: among the objects themselves, then among those that hold them, the
- * nearest first. Leaves near as it is for that holder. */
+/* Finds a holder that has most of what the suspect retains: among the suspect's own objects, then
+ * among those of the lines above, the nearest first; of each line first with all objects as
+ * holders, then with only those that no other one of the line holds. Returns false if none has.
+ * Leaves near as it is for that holder, and sets finder->uppermost. */
 static bool find_most(struct example_finder *finder, struct example *ret)
 {
     const struct findings *findings = finder->findings;
@@ -2119,8 +2130,8 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
     return NULL;
 }
 
-/* Sets *ret to how many of the objects one of the containers has that a holder is: the map of which
- * a node is memory. */
+/* Sets *ret to how many of the objects one container has, of a holder (its key is of) that several
+ * containers are, such as all maps of a class: the one that a node is, or is memory of. */
 static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
                                              struct g2h_edges *edges, uint64_t of, uint32_t node,
                                              uint64_t *ret)
@@ -2271,10 +2282,12 @@ static bool is_shared(const struct findings *findings, uint32_t item)
            merged_is_island(&findings->merged, above);
 }
 
-/* Finds which strings of a suspect count as its objects. Of strings of very different sizes, which
- * have no average, only the large ones are a suspect's objects: those of half the average and more,
- * if these are fewer and have nearly all bytes. */
-static void find_large(const struct findings *findings, struct who *who)
+/* Leaves small strings out of a suspect's objects, and counts them in small_count and small_bytes.
+ * Strings of very different sizes have no average, so only the large ones are its objects: those of
+ * half the average and more, if they are at most MOST_OF_COUNT percent of all and have
+ * LEAST_OF_BYTES percent of the bytes. Nothing changes with a base, or if the objects are not
+ * strings. */
+static void leave_out_small_strings(const struct findings *findings, struct who *who)
 {
     enum { MOST_OF_COUNT = 90, LEAST_OF_BYTES = 90 };
     const uint32_t item = who->suspect.item;
@@ -2425,8 +2438,9 @@ static struct g2h_error *find_next_entry(const struct findings *findings, struct
 
 /* Finds what a report shows below a suspect: of goroutines an example and their holders; of others
  * the path, holders, large objects, map entries, views and keys, and, if its objects are in one
- * container, an example of an entry. Those who share it are found later: what to look for is added
- * to sharing. Stacks and deferred calls have no such details. */
+ * container, an example of an entry. Those who share it are found later, for all suspects together:
+ * if it has any, sharing[*ret_count] becomes what to look for, and *ret_count one more. Stacks and
+ * deferred calls have no such details. */
 static struct g2h_error *find_details(const struct findings *findings, struct who *who,
                                       struct sharing *sharing, size_t *ret_count)
 {
@@ -2443,7 +2457,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
     if (suspect->is_goroutines)
         return NULL;
-    find_large(findings, who);
+    leave_out_small_strings(findings, who);
     TRY(find_map_entries(findings, who));
     if (suspect->pinned.arrays == 0)
         TRY(views_find(findings, suspect->item, &who->views));

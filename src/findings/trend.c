@@ -43,8 +43,9 @@ static uint64_t trend_distance(uint64_t one, uint64_t other)
     return one > other ? one - other : other - one;
 }
 
-/* Returns how linear a series is, from 0 to 100, by its largest distance from the line between the
- * first and the last number, relative to the growth. */
+/* Returns how linear a series is, from 0 to 100 percent: by the largest distance of a number from
+ * the line between the first and the last one, relative to the growth from first to last. 0 if it
+ * has not grown, or the distance is as large as the growth. */
 static unsigned straightness_of(const uint64_t *numbers, size_t count)
 {
     const double first = (double)numbers[0];
@@ -57,7 +58,8 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
     return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
 }
 
-/* Returns the index from which on all numbers are within a tenth of the range of the last one. */
+/* Returns the index from which on all numbers are at most a tenth of the range, which is that of
+ * all numbers, away from the last one. */
 static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
 {
     size_t since = count - 1;
@@ -73,8 +75,8 @@ static unsigned trend_third(unsigned intervals)
     return (intervals + 2) / 3;
 }
 
-/* Returns whether it has grown, and then has stayed where it is for a quarter of the time and for
- * two intervals at least. */
+/* Returns whether a series has grown by four fifths of its range, up to the index since, and then
+ * has stayed there (settled_since()) for a quarter of the time and for two intervals at least. */
 static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
 {
     assert(since < count);
@@ -348,7 +350,7 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
 }
 
 /* Creates the places of the root and of sums, unless there are places already. */
-static struct g2h_error *find_first(struct g2h_trend *trend, const struct merged *merged)
+static struct g2h_error *create_first_places(struct g2h_trend *trend, const struct merged *merged)
 {
     static const char name[] = "(held by different roots over time)";
     const struct trend_place anywhere = {.parent = 0, .kind = MERGED_SYNTHETIC};
@@ -377,7 +379,7 @@ static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place
 static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
                                    const struct merged *merged, uint32_t *places)
 {
-    TRY(find_first(trend, merged));
+    TRY(create_first_places(trend, merged));
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
         const uint32_t above = node->parent == MERGED_NONE ? MERGED_NONE : places[node->parent];
@@ -616,6 +618,8 @@ static bool find_container_of(const struct container_search *search, uint32_t no
     return false;
 }
 
+/* Adds the numbers of a place, of the kind counted, to the container found; MERGED_NONE has none.
+ */
 static struct g2h_error *add_part(struct g2h_trend *trend, uint32_t found, uint32_t place,
                                   enum trend_counted counted)
 {
@@ -1298,7 +1302,7 @@ static struct g2h_error *choose_others(struct choice *choice, trend_found_vector
 /* Finds how much of each sum's steady growth is in chosen places, and below them. */
 static void sum_chosen(const struct choice *choice, uint64_t *sums)
 {
-    for (uint32_t i = 2; i < choice->trend->places.count; i++) {
+    for (uint32_t i = TREND_ANYWHERE + 1; i < choice->trend->places.count; i++) {
         const uint32_t anywhere = choice->trend->places.data[i].anywhere;
         const struct trend_course *course = &choice->of[i].retained;
         if (anywhere != MERGED_NONE && choice->chosen[i] == TREND_STEADY && course->grown > 0)
