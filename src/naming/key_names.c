@@ -92,7 +92,7 @@ static enum key_kind key_names_kind_of(const struct types *types, uint32_t numbe
     return key_names_are_textual(types, number, 0) ? KEYS_TEXTUAL : KEYS_WITHOUT_TEXT;
 }
 
-/* Maps the words of a slot to it. */
+/* Notes for each word of a slot's key and element which slot it is in. */
 static void map_entries_mark(struct map_entries *entries, const struct types *types, unsigned slot)
 {
     const uint64_t word = types->pointer_size;
@@ -125,9 +125,9 @@ static bool map_entries_copy(const struct map_entries *found, const struct types
     return true;
 }
 
-/* Finds the fields of keys and elems, checks that all eight slots are inside the type, and maps
- * each word to the slot it belongs to. A type that does not fit has no entries: the executable may
- * be damaged. */
+/* Creates the entries of a type; *ret is NULL if it is neither a bucket nor a group, or does not
+ * fit, since the executable may be damaged: all eight slots must be inside the type. Each word is
+ * mapped to the slot that it belongs to. Returns false if memory runs out. */
 bool map_entries_create(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = types_get(types, number);
@@ -208,8 +208,9 @@ unsigned map_entries_used(const struct names *names, const struct map_entries *e
     return used;
 }
 
-/* Records which words of a bucket or group are pointers. Sorts the pointer words by slot, so that
- * has_pointers() finds those of a slot in a row. */
+/* Records which words of a bucket or group are pointers. Sorts the pointer words by slot, those of
+ * no slot last, so that has_pointers() finds those of a slot in a row. words are offsets in bytes.
+ * Returns false if memory runs out. */
 bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
                               unsigned word_shift)
 {
@@ -606,7 +607,9 @@ uint64_t key_origin(const struct slot_key *key, uint32_t path, uint32_t object, 
     return (uint64_t)object << OBJECT_SHIFT | offset / 4;
 }
 
-/* Appends the name of the named word of a bucket or group, whose key is read again. */
+/* Appends the name that a word of a bucket or group has by the key of its entry: reads the key
+ * again. Nothing is appended if the word is not in an object with entries, or its key is not shown.
+ */
 static void append_of_word(const struct names *names, uint32_t number, uint64_t offset,
                            struct text *text)
 {

@@ -39,16 +39,21 @@ static inline bool names_need_keys(const struct names *names, uint32_t object)
     return (claim & CLAIM_ARRAY) == 0 ? of_type->has_gaps : windows_has(&names->windows, object);
 }
 
-/* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. */
+/* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. Below are
+ * the other bits of each form, from its numbers' shifts on. */
 #define KEY_FORM (UINT64_C(3) << 62)
 
-#define KEY_SLOT (UINT64_C(0) << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
+#define KEY_SLOT (UINT64_C(0) << 62) /* type + 1, element + 1 (0: not of an array), offset */
+enum { SLOT_TYPE = 36, SLOT_ELEMENT = 16, SLOT_ELEMENTS = 1 << (SLOT_TYPE - SLOT_ELEMENT) };
 
-#define KEY_INTERFACE (UINT64_C(1) << 62) /* type << 20 | offset */
+#define KEY_INTERFACE (UINT64_C(1) << 62) /* dynamic type, offset */
+enum { INTERFACE_TYPE = 20 };
 
-#define KEY_ELEMENT (UINT64_C(2) << 62) /* index << 20 | offset in the element */
+#define KEY_ELEMENT (UINT64_C(2) << 62) /* index, offset in the element */
+enum { ELEMENT_INDEX = 20 };
 
-#define KEY_PART (UINT64_C(3) << 62) /* type << 32 | offset of the part << 16 | offset in it */
+#define KEY_PART (UINT64_C(3) << 62) /* type, offset of the part, offset in it */
+enum { PART_TYPE = 32, PART_OFFSET = 16 };
 
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
@@ -69,12 +74,8 @@ static bool namer_is_header_listed(const struct g2h_object *object)
     return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER;
 }
 
-/*
- * Decides for names_need_keys() in the rare cases that need the object's contents.
- *
- * The rare cases, which need the object's contents: malloc headers, arrays with windows, and unused
- * slots of maps.
- */
+/* Returns the same as names_need_keys(), in the rare cases that may need the object's contents:
+ * objects without a sure type, malloc headers, arrays with windows, and unused slots of maps. */
 static bool names_need_keys_other(const struct names *names, uint32_t object)
 {
     const struct typing *typing = names->typing;
@@ -129,10 +130,10 @@ static inline bool is_typed(const struct namer *namer, uint64_t offset)
            (offset & (namer->names->heap->params.pointer_size - 1)) == 0;
 }
 
-/*
- * Gets the name of a word in a map's bucket or group. Unused slots may still hold pointers of an
- * entry that has been moved; they are named like any other field.
- */
+/* Gets the name of a word in a map's bucket or group; path is its name by the type, or NAME_NONE. A
+ * word of a slot in use without such a name gets the slot's number. Unused slots may still hold
+ * pointers of an entry that has been moved, and overflow words belong to no slot: both are named
+ * like any other field, or by their offset if the element's index has too many bits for a key. */
 static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
 {
     if (namer_entry(namer, offset, path, ret)) {
@@ -150,16 +151,16 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (is_overflow && path != NAME_NONE)
         *ret = namer_path(path | PATH_INTERNAL);
-    else if (element >= UINT64_C(1) << 20)
+    else if (element >= SLOT_ELEMENTS)
         set_name(ret, EDGE_NAME_INDEX, false, offset);
     else
         set_name(ret, EDGE_NAME_KEY, is_overflow,
-                 KEY_SLOT | ((uint64_t)namer->type + 1) << 36 | element << 16 |
+                 KEY_SLOT | ((uint64_t)namer->type + 1) << SLOT_TYPE | element << SLOT_ELEMENT |
                      (offset - namer->value));
 }
 
 /* Gets a name by the type of some other part of the object. Returns false if no part contains the
- * word. */
+ * word, or an offset has too many bits for a key. */
 static bool part_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct typing *typing = namer->names->typing;
@@ -172,11 +173,13 @@ static bool part_name(const struct namer *namer, uint64_t offset, struct edge_na
     if (part > UINT16_MAX || location.offset > UINT16_MAX)
         return false;
     set_name(ret, EDGE_NAME_KEY, false,
-             KEY_PART | (uint64_t)location.type << 32 | part << 16 | location.offset);
+             KEY_PART | (uint64_t)location.type << PART_TYPE | part << PART_OFFSET |
+                 location.offset);
     return true;
 }
 
-/* Gets the name of an element, or of a word in it, that no slice uses. Returns false if slices use
+/* Gets the name of an element, or of a word in it, that no slice uses. Elements before the window
+ * are numbered back from where it begins, those after it from there on. Returns false if slices use
  * it. */
 static bool stale_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
@@ -229,7 +232,8 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
-/* Returns the key of such a pointer; first is the word before it. */
+/* Returns the key of a pointer in an object without a type; first is the word before it, which
+ * names its type if the two are an interface. */
 static uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class *slot_class,
                             uint64_t first, uint64_t offset)
 {
@@ -237,7 +241,7 @@ static uint64_t untyped_key(const struct g2h_heap *heap, const struct slot_class
         return offset; /* the word before is the allocation's type, not the first word of an
                           interface */
     const uint32_t type = interface_type_of(heap, first);
-    return type != UINT32_MAX ? KEY_INTERFACE | (uint64_t)type << 20 | offset : offset;
+    return type != UINT32_MAX ? KEY_INTERFACE | (uint64_t)type << INTERFACE_TYPE | offset : offset;
 }
 
 /* Gets a name for a word of an object without a type from the executable: its index in an array of
@@ -263,7 +267,8 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
     if (offset >= ELEMENT_OFFSET)
         return;
     if (size > 0) {
-        ret->value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
+        ret->value =
+            KEY_ELEMENT | (offset - start) / size << ELEMENT_INDEX | (offset - start) % size;
         return;
     }
     if (offset >= word)
@@ -317,23 +322,24 @@ static void namer_append_key(const struct names *names, uint64_t key, struct tex
         return;
     }
     if (form == KEY_PART) {
-        text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
-        namer_append_path(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
+        text_printf(text, "f%llu", (unsigned long long)(key >> PART_OFFSET & UINT16_MAX));
+        namer_append_path(names, (uint32_t)((key & ~KEY_FORM) >> PART_TYPE), key & UINT16_MAX,
+                          text);
         return;
     }
     if (form == KEY_SLOT && key >= ELEMENT_OFFSET) {
-        const uint64_t element = key >> 16 & ((1 << 20) - 1);
+        const uint64_t element = key >> SLOT_ELEMENT & (SLOT_ELEMENTS - 1);
         if (element > 0)
             text_printf(text, "[%llu]", (unsigned long long)element - 1);
-        namer_append_path(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
+        namer_append_path(names, (uint32_t)(key >> SLOT_TYPE) - 1, key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_ELEMENT)
-        text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
+        text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> ELEMENT_INDEX));
     text_append_string(text, "f");
     text_append_number(text, key & (ELEMENT_OFFSET - 1));
     if (form == KEY_INTERFACE)
-        text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
+        text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> INTERFACE_TYPE));
 }
 
 /* Appends the name of an edge. An index as "[3]", a key of a map by namer_append_key(), and others
@@ -390,7 +396,8 @@ static struct g2h_error *names_intern_keys(struct names *names, const uint64_t *
 
 /* ==== the names of pointers in a heap without types ==== */
 
-/* Returns where the name of the pointer at offset after such a word is remembered. */
+/* Returns where the name of the pointer at offset after the word first is remembered: by a
+ * multiplicative hash of both, of which the upper bits are the index. */
 static inline struct untyped_known *untyped_slot(struct untyped_names *names, uint64_t first,
                                                  uint64_t offset)
 {
@@ -667,8 +674,8 @@ static bool collect_gather(const struct collection *collection, key_vector *keys
     return true;
 }
 
-/* Adds the plain offsets that any thread has collected, ascending. Most bits are not set. Returns
- * false if memory runs out. */
+/* Adds the plain offsets that any thread has collected, ascending. Each thread has a bit for each
+ * multiple of 4 (bytes). Most bits are not set. Returns false if memory runs out. */
 static bool gather_offsets(const struct collection *collection, key_vector *keys)
 {
     for (size_t i = 0; i < offset_words(collection->names); i++) {

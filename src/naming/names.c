@@ -795,8 +795,8 @@ unsigned form_of_function(struct g2h_bytes function)
 /* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Returns how many bytes of an object its strings take. Of a block that several strings share, it
- * ends where the last one does. */
+/* Returns how many bytes of an object its strings take, from its beginning to the end of the last
+ * one (struct typing's texts). Of a block that several strings share, that end has five bits. */
 uint64_t names_text_size(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];
