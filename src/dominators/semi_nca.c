@@ -341,7 +341,9 @@ static inline bool take_to_leaf(const struct sources_sorting *sorting, struct ke
     return true;
 }
 
-/* Handles an edge; from is the source's number. Returns false if memory runs out. */
+/* Handles an edge as the pass wants it; from is the source's number in preorder, and source and
+ * target are nodes. PASS_FIRST takes or keeps it; PASS_BACK stores it if it is one that is kept;
+ * edges to leaves are for PASS_FIRST and PASS_LEAVES. Returns false if memory runs out. */
 static inline bool sources_take(const struct sources_sorting *sorting, unsigned worker,
                                 struct kept_list *list, uint32_t source, uint32_t from,
                                 uint32_t target)

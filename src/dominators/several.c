@@ -87,14 +87,17 @@ static owner_number known_of(const struct owners *owners, struct node node)
     return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
 }
 
-/* Returns whether a walk looks at edges to a node with this owner. */
+/* Returns whether a walk looks at edges to a node with this owner: for crossings, an owner that is
+ * fixed (and so above OWNER_FIXED); else OWNER_SEVERAL. */
 static inline bool is_looked_for(const struct shared_entries_walk *walk, owner_number known)
 {
     return walk->crossings ? known > OWNER_FIXED : known == OWNER_SEVERAL;
 }
 
 /* Handles an edge that leads from a node of owner to node, and holds it; known is the owner of
- * node, which is_looked_for(). Returns false if memory runs out. */
+ * node, which is_looked_for(). A walk for crossings only notes the crossing between the two owners;
+ * else node, which has several owners, is noted as found, with a crossing from owner to it. Returns
+ * false if memory runs out. */
 static inline bool shared_entries_look_at(const struct shared_entries_finding *finding,
                                           struct crossings *crossings, owner_number owner,
                                           uint32_t node, owner_number known)
@@ -510,7 +513,8 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 
 /* ---- who holds shared entries ---- */
 
-/* Adds the groups that hold shared entries directly to these entries' sets. */
+/* Adds the groups that hold shared entries directly to these entries' sets. Crossings from one
+ * shared entry to another come later: sharers_spread(). */
 static void add_holders(struct sharers *sharers)
 {
     const struct shared_entries *entries = sharers->entries;
