@@ -116,30 +116,35 @@ static const struct dump_layout layout_1_7 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-/* Returns whether the record after the header reads as params with the given tag: two formats that
- * begin alike differ in tags. The params of 1.3 and 2013 begin alike. */
+enum { TAG_PARAMS_2013 = 10 };
+
+/* Returns whether the record after the header reads as params with the given tag, and makes sense:
+ * two formats that begin alike differ in tags. The params of 1.3 and 2013 begin alike, but the
+ * first dumps of 2013 have the pointer size in bits. */
 static bool starts_with_params(struct cursor cursor, uint8_t tag)
 {
+    enum { HCHAN_LIMIT = 256 /* bytes; runtime.hchan has 96 */ };
     uint64_t found, big_endian, pointer_size, hchan_size, start, end;
     return cursor_uvarint(&cursor, &found) && found == tag &&
            cursor_uvarint(&cursor, &big_endian) && big_endian <= 1 &&
            cursor_uvarint(&cursor, &pointer_size) &&
            (pointer_size == 4 || pointer_size == 8 ||
-            (tag == 10 && (pointer_size == 32 || pointer_size == 64))) &&
-           cursor_uvarint(&cursor, &hchan_size) && hchan_size < 256 &&
+            (tag == TAG_PARAMS_2013 && (pointer_size == 32 || pointer_size == 64))) &&
+           cursor_uvarint(&cursor, &hchan_size) && hchan_size < HCHAN_LIMIT &&
            cursor_uvarint(&cursor, &start) && cursor_uvarint(&cursor, &end) && start < end;
 }
 
-/* Distinguishes the released format from that of 2013. A dump of 2013 ends with its EOF tag 3, and
+/* Distinguishes the released format from that of 2013. A dump of 2013 ends with its EOF tag, and
  * a released one with 0; but the first record is better evidence. */
 static const struct dump_layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
 {
     struct cursor cursor = {data + header, data + size};
     if (starts_with_params(cursor, G2H_RECORD_PARAMS))
         return &layout_1_3;
-    if (starts_with_params(cursor, 10))
+    if (starts_with_params(cursor, TAG_PARAMS_2013))
         return &layout_2013;
-    return size > header && data[size - 1] == 3 ? &layout_2013 : &layout_1_3;
+    enum { TAG_EOF_2013 = 3 };
+    return size > header && data[size - 1] == TAG_EOF_2013 ? &layout_2013 : &layout_1_3;
 }
 
 /* Reads "go1.N heap dump\n". Returns N, or -1 if the bytes are something else. *ret_size is how

@@ -348,7 +348,9 @@ static inline struct known_list *find_known(struct known_lists *known, uint64_t 
 }
 
 /* Returns whether a known list equals the one at `at`, where at least eight bytes are left. first
- * is the first eight bytes. Most lists are not longer than that, and need no further comparison. */
+ * is the first eight bytes as a number, the first one lowest, so that shifting it left drops the
+ * bytes after a shorter list. Most lists are not longer than that, and need no further comparison;
+ * of others the last eight bytes may overlap those before. */
 static inline bool is_same_list(const struct known_list *list, const uint8_t *at, size_t left,
                                 uint64_t first, uint64_t object_size)
 {
@@ -433,16 +435,17 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
  */
 static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
-    enum { HEAD = 24, AHEAD = 1024 };
+    enum { HEAD = 24 /* bytes after the contents that may be read */, AHEAD = 1024 };
     const uint8_t *at = reader->cursor.at;
     const uint8_t *end = reader->cursor.end;
+    /* After the tag, a byte, come two numbers of 7 bits per byte: the last one has no upper bit. */
     const uint64_t address = eight_bytes(at + 1);
     const uint64_t ends = ~address & 0x8080808080808080;
     if (ends == 0)
         return false;
     at += 2 + __builtin_ctzll(ends) / 8;
     const uint64_t numbers = eight_bytes(at);
-    uint64_t size = numbers & 0x7f;
+    uint64_t size = numbers & 0x7f; /* one byte, or two: 14 bits */
     unsigned size_bytes = 1;
     if ((numbers & 0x80) != 0) {
         size |= numbers >> 1 & 0x3f80;
@@ -956,7 +959,7 @@ bool g2h_reader_objects_have_types(const struct g2h_reader *reader)
 }
 
 /* Returns whether an object may have less bytes in the dump than in the process: it lies within the
- * heap, whose range is plausible. */
+ * heap, whose range is plausible, no more than the 47 bits of user addresses on amd64. */
 bool g2h_object_may_be_short(const struct g2h_params *params, const struct g2h_object *object)
 {
     const uint64_t largest_heap = UINT64_C(1) << 47;
