@@ -199,7 +199,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
     return as_size(cursor->end - cursor->at);
 }
 
-/* The general case of cursor_uvarint(): checks each byte. */
+/* The general case of cursor_uvarint(): checks each byte. Of the tenth only the lowest bit fits. */
 static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -247,9 +247,10 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t bytes;
     __builtin_memcpy(&bytes, at, 8);
-    uint64_t ends = ~bytes & 0x8080808080808080;
-    if (ends != 0) { /* addresses take six or seven bytes */
-        *ret = uvarint_join(bytes & (ends ^ (ends - 1)));
+    uint64_t ends = ~bytes & 0x8080808080808080; /* the top bits of bytes that end a uvarint */
+    if (ends != 0) {                             /* addresses take six or seven bytes */
+        const uint64_t until_first_end = ends ^ (ends - 1);
+        *ret = uvarint_join(bytes & until_first_end);
         cursor->at = at + __builtin_ctzll(ends) / 8 + 1;
         return true;
     }

@@ -1,6 +1,6 @@
 /*
  * map: a hash table from numbers to numbers, with linear search, and a set of numbers that are
- * close together; see map.h. The set keeps groups of 64 numbers, a bit each, in a table by group;
+ * close together; see map.h. The set keeps groups of 32 numbers, a bit each, in a table by group;
  * when it is complete it gives each number a rank.
  */
 #include "base/map.h"
@@ -21,7 +21,9 @@
 
 uint64_t map_seed[6];
 
-/* Runs before main(), when no map exists yet, so that all threads use the same seed. */
+/* Sets map_seed to random numbers or, if the system has none, to what differs between runs: the
+ * time, and addresses that the system chose. Runs before main(), when no map exists yet, so that
+ * all threads use the same seed. */
 __attribute__((constructor)) static void choose_seed(void)
 {
     if (port_random(map_seed, sizeof(map_seed), false) != 0) {
@@ -141,7 +143,7 @@ static bool number_set_grow(struct number_set *set)
 }
 
 /* Adds a number whose group is new. At most half of the slots are used, so that searches stay
- * short. */
+ * short. Returns false if memory runs out. */
 bool number_set_add_group(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);

@@ -85,8 +85,9 @@ void *zeroed_alloc(size_t count, size_t entry_size)
     return data;
 }
 
-/* Does what realloc() does, except that the system does not move the pages, which it would have to
- * split into small ones. */
+/* Moves a block to one of size bytes, LARGE or more, and copies the used ones. Returns NULL, and
+ * frees nothing, if memory runs out. realloc() would have the system move the pages, and for that
+ * split huge ones. */
 static void *grow_large(void *data, size_t used, size_t size)
 {
     void *grown = block_alloc(size, 1);
@@ -107,8 +108,8 @@ static size_t array_usual_growth(size_t count, size_t entry_size)
     return count * entry_size >= DOUBLED ? count : count / 2;
 }
 
-/* Makes space for more entries. Grows as usual, or by what is wanted if that is more. If memory
- * runs out, nothing changes. */
+/* Makes space for more entries. Grows as usual, or by what is wanted if that is more. Returns the
+ * array, which may have moved; if memory runs out, *capacity and the array stay as they are. */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
     const size_t usual = array_usual_growth(count, entry_size);
@@ -123,7 +124,7 @@ void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t
     return grown;
 }
 
-/* Copies count entries to memory from malloc(). */
+/* Copies count entries to memory from malloc(). Returns NULL if memory runs out, or count is 0. */
 void *memory_copy(const void *data, size_t count, size_t entry_size)
 {
     void *copy = count > 0 ? malloc(count * entry_size) : NULL;
@@ -142,8 +143,9 @@ struct merger {
     int (*compare)(const void *one, const void *other);
 };
 
-/* Returns the end of those entries from at on that come before another one: compare() is less than
- * most for them. All of them are in order, and often many or few come before it. */
+/* Returns the end of the entries, which are in order, that come before another one: compare() gives
+ * less than most for them (0: only lesser ones; 1: equal ones, too). First looks 1, 2, 4 … entries
+ * further, then bisects, because often very few or very many come before it. */
 static const char *find_before(const struct merger *merger, struct g2h_bytes entries,
                                const char *other, int most)
 {
@@ -162,7 +164,8 @@ static const char *find_before(const struct merger *merger, struct g2h_bytes ent
 }
 
 /* Merges the entries from begin to middle with those from there to end; both are in order. Of equal
- * ones, those before middle come first. */
+ * ones, those before middle come first. Copies the left ones away, then fills their space from both
+ * sides, in runs. */
 static void merge_two(const struct merger *merger, size_t begin, size_t middle, size_t end)
 {
     const size_t size = merger->entry_size;
@@ -191,8 +194,8 @@ static void merge_two(const struct merger *merger, size_t begin, size_t middle, 
     memcpy(to, left, as_size(left_end - left));
 }
 
-/* Finds the lists in order that entries consist of: ends gets the end of each. Returns their
- * number, or 0 if there are more than most. */
+/* Finds the lists in order that the count entries consist of: ends, of most indexes, gets the end
+ * of each. Returns their number, or 0 if there are more than most. */
 static size_t find_runs(const struct merger *merger, size_t count, size_t *ends, size_t most)
 {
     const size_t size = merger->entry_size;
@@ -208,8 +211,8 @@ static size_t find_runs(const struct merger *merger, size_t count, size_t *ends,
     return runs;
 }
 
-/* Sorts entries by merging the lists in order that they consist of. Returns false if these are too
- * many, or if memory runs out. */
+/* Sorts entries by merging the lists in order that they consist of, two neighbors at a time, until
+ * one is left. Returns false if these are too many (RUN), or if memory runs out. */
 static bool sort_runs(struct merger *merger, size_t count)
 {
     const size_t most = count / RUN;
@@ -315,7 +318,10 @@ static bool is_limited(void)
  * range is on huge pages, and is larger than most heaps need. */
 static void reserve_data_segment(void)
 {
-    enum { MORE = 256 << 20, NOT_THERE_YET = 256 << 10 };
+    enum {
+        MORE = 256 << 20,
+        NOT_THERE_YET = 256 << 10 /* more than the segment has: it must grow */
+    };
     char *begin = sbrk(0);
     mallopt(M_TOP_PAD, MORE);
     void *volatile block = malloc(NOT_THERE_YET); /* volatile keeps both calls */

@@ -32,6 +32,8 @@ int port_random(void *bytes, size_t size, bool secret)
 
 #else
 
+/* Fills bytes with random ones. Returns 0 or an errno value. If they need not be secret, fails
+ * rather than wait for the system's entropy pool. */
 int port_random(void *bytes, size_t size, bool secret)
 {
     for (size_t at = 0; at < size;) {
@@ -75,6 +77,7 @@ uint64_t port_peak_memory(void)
     return (uint64_t)usage.ru_maxrss * unit;
 }
 
+/* Returns how many accesses to memory have waited for a disk; 0 if that is not known. */
 uint64_t port_disk_faults(void)
 {
     struct rusage usage;
@@ -87,7 +90,7 @@ uint64_t port_disk_faults(void)
 
 #ifdef __APPLE__
 
-/* Returns the last byte of this value, or NULL. */
+/* Returns where the last byte of this value is, or NULL. */
 void *port_memrchr(const void *bytes, int byte, size_t size)
 {
     const uint8_t *begin = bytes;

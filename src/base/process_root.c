@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 /* Returns the path by which this program can open what another process has at a path:
- * "/proc/1234/root" followed by the path. The caller frees it; NULL if memory runs out. */
+ * process, "/proc/1234", then "/root" and the path. The caller frees it; NULL if memory runs
+ * out. */
 char *process_root_path(const char *process, struct g2h_bytes path)
 {
     char link[64], root[PATH_MAX], *whole = NULL;

@@ -112,7 +112,10 @@ void ranges_deinit(struct ranges *ranges)
 
 /* ==== files with holes, ranges that read as zeros and take no disk space ==== */
 
-enum { BLOCK = 4096, STAT_BLOCK = 512 };
+enum {
+    BLOCK = 4096,    /* bytes of a block of usual file systems: holes are whole blocks */
+    STAT_BLOCK = 512 /* the unit of st_blocks (stat(2)) */
+};
 
 /* Returns whether all of size bytes, at least one, are 0: the first byte is, and each equals the
  * next one. */
@@ -149,8 +152,8 @@ bool sparse_is_possible(int file)
            S_ISREG(status.st_mode) && lseek(file, 0, SEEK_CUR) == status.st_size;
 }
 
-/* Appends zeros to a file that can have holes, whose size grows only with the next other bytes, or
- * with sparse_end(). */
+/* Appends zeros to a file that can have holes: only moves its position. The file grows when the
+ * next bytes are written, or with sparse_end(). Returns 0 or an errno value. */
 int sparse_skip(int file, uint64_t zeros)
 {
     return lseek(file, (off_t)zeros, SEEK_CUR) < 0 ? errno : 0;
@@ -172,14 +175,14 @@ static size_t zeros_at(const uint8_t *data, size_t size)
     return zeros;
 }
 
-/* Appends bytes to a file that can have holes. Goes block by block: writes what is not zero, and
- * seeks over long enough runs of zero blocks, which become holes. written is where the bytes that
- * have been written end. */
+/* Appends bytes to a file that can have holes. Goes block by block, from the first whole block of
+ * the file on: seeks over runs of zero blocks of LEAST_HOLE bytes or more, which become holes, and
+ * writes everything else. Returns 0 or an errno value. */
 int sparse_write(int file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
     const off_t offset = lseek(file, 0, SEEK_CUR);
-    size_t written = 0;
+    size_t written = 0; /* bytes[0 … written) are in the file */
     size_t at = offset >= 0 ? (size_t)(-offset & (BLOCK - 1)) : 0;
     if (offset < 0)
         return errno;
@@ -201,8 +204,9 @@ int sparse_write(int file, const void *data, size_t size)
 
 #ifdef SEEK_HOLE
 
-/* Lists the holes of a file, by asking the system for its data and holes in turn. Returns false if
- * memory runs out; a system without this ends the list. */
+/* Lists the holes of a file that have LEAST_HOLE bytes or more, by asking the system for its data
+ * and holes in turn. ENXIO: only a hole follows. Returns false if memory runs out; other errors, as
+ * of a file system that knows no holes, end the list. */
 static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
 {
     for (uint64_t at = 0; at < size;) {
@@ -210,18 +214,18 @@ static bool sparse_seek_holes(int file, uint64_t size, struct ranges *ret)
                     end = data >= 0 ? lseek(file, data, SEEK_HOLE) : -1;
         if (data < 0 && errno != ENXIO)
             return true;
-        const uint64_t behind = data >= 0 && (uint64_t)data < size ? (uint64_t)data : size;
-        if (behind - at >= LEAST_HOLE && !ranges_add(ret, at, behind))
+        const uint64_t hole_end = data >= 0 && (uint64_t)data < size ? (uint64_t)data : size;
+        if (hole_end - at >= LEAST_HOLE && !ranges_add(ret, at, hole_end))
             return false;
-        at = end > (off_t)behind ? (uint64_t)end : size;
+        at = end > (off_t)hole_end ? (uint64_t)end : size;
     }
     return true;
 }
 
 #endif
 
-/* Finds the holes in a file, after which its position is 0. What is no regular file, or has as many
- * blocks as bytes, has none, so nothing is searched. Returns false if memory runs out. */
+/* Finds the holes in a file of size bytes, and sets its position to 0. Finds none in what is not a
+ * regular file, or has as many bytes on the disk as its size. Returns false if memory runs out. */
 bool sparse_find_holes(int file, uint64_t size, struct ranges *ret)
 {
 #ifdef SEEK_HOLE

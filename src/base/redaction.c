@@ -73,15 +73,16 @@ static inline void absorb(uint64_t state[4], uint64_t word)
     state[0] ^= word;
 }
 
-/* Ends the mixing, and returns 64 bits of the hash. */
+/* Runs the last rounds, and returns 64 bits of the hash. */
 static inline uint64_t squeeze(uint64_t state[4])
 {
     mix(state, ROUNDS_AT_END);
     return state[0] ^ state[1] ^ state[2] ^ state[3];
 }
 
-/* Computes the keyed hash of some bytes: SipHash-2-4 with 128 bits of output: each word of input is
- * mixed in, the last one with the size. */
+/* Computes the keyed hash of some bytes, SipHash-2-4 with 128 bits of output: each word of input is
+ * mixed in, the last one with the size. The constants are those of the reference implementation
+ * (https://github.com/veorq/SipHash). */
 void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
              uint8_t ret[SIPHASH_SIZE])
 {
@@ -106,8 +107,10 @@ void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
 
 /* ==== a string's replacement ==== */
 
-/* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
-enum { SHOWN = 10, GRAIN = 16 };
+enum {
+    SHOWN = 10, /* bytes of the hash */
+    GRAIN = 16  /* a size is rounded up to a multiple of this */
+};
 
 /* Initializes a redaction with the bytes of key, or with random ones if key is NULL. */
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key)
@@ -136,8 +139,9 @@ void g2h_redaction_destroy(struct g2h_redaction *redaction)
     free(redaction);
 }
 
-/* Writes what replaces some bytes: a hash, and about how many there were. The size is rounded up,
- * because an exact one would say much about a short secret. */
+/* Writes what replaces some bytes: about how many there were, and a hash. Returns its size; it does
+ * not end with a NUL. The number is rounded up, because an exact one would say much about a short
+ * secret. */
 size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST])
 {

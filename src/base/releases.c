@@ -23,14 +23,15 @@ bool go_release_has_experiment(const char *version, const char *name)
     const char *list = strstr(version, "X:");
     for (const char *at = list; at && (at = strstr(at, name)) != NULL; at += strlen(name)) {
         const char before = at == list ? ',' : at[-1];
-        const char behind = at[strlen(name)];
-        if ((before == ',' || before == ':') && (behind == ',' || behind == ' ' || behind == 0))
+        const char after = at[strlen(name)];
+        if ((before == ',' || before == ':') && (after == ',' || after == ' ' || after == 0))
             return true;
     }
     return false;
 }
 
-/* Parses the version of Go. Experiments of the build may differ from the release's defaults. */
+/* Parses what runtime.Version() returns: "go1.24.3 X:noswissmap". .minor is 0 if it names no
+ * release. Experiments of the build ("X:") may differ from the release's defaults. */
 struct go_release go_release_parse(const char *version)
 {
     struct go_release release = {0};
@@ -45,7 +46,7 @@ struct go_release go_release_parse(const char *version)
 }
 
 /* Returns a version that names no release, or "unknown" if it is empty, with the release that it is
- * read as: "unknown (read as go1.27)". */
+ * read as: "unknown (read as go1.27)". The caller frees it; NULL: memory ran out. */
 char *go_release_guessed(struct g2h_bytes version, int minor)
 {
     const struct g2h_bytes shown = version.size > 0 ? version : bytes_of("unknown");
@@ -57,6 +58,8 @@ char *go_release_guessed(struct g2h_bytes version, int minor)
 
 /* ==== the slots of Go's heap, and their spans ==== */
 
+/* The size classes of all releases (runtime/sizeclasses.go): bytes of a slot, and the pages of a
+ * span of them, of SPAN_UNIT bytes each. */
 static const struct {
     uint16_t size, pages;
 } classes[] = {{8, 1},     {16, 1},     {24, 1},    {32, 1},    {48, 1},    {64, 1},    {80, 1},
@@ -70,7 +73,8 @@ static const struct {
                {13568, 5}, {14336, 7},  {16384, 2}, {18432, 9}, {19072, 7}, {20480, 5}, {21760, 8},
                {24576, 3}, {27264, 10}, {28672, 7}, {32768, 4}};
 
-/* Returns the index of the smallest slot that has this many bytes. */
+/* Returns the index of the smallest size class that has this many bytes, or the number of classes
+ * if all have fewer. */
 static size_t size_classes_find(uint64_t size)
 {
     size_t at;
@@ -85,7 +89,9 @@ uint64_t size_class(uint64_t size)
     return at < COUNT_OF(classes) ? classes[at].size : 0;
 }
 
-/* Returns the bytes that -asan adds to an object: the more, the larger it is. */
+/* Returns the bytes that -asan adds to an object: the more, the larger it is, as computeRZlog() of
+ * runtime/malloc.go has it, which got it from LLVM: most is the size of the object and its zone up
+ * to which a zone of 16, 32, 64 … bytes is used. */
 uint64_t size_class_red_zone(uint64_t size)
 {
     static const uint64_t most[] = {64, 128, 512, 4096, 1 << 14, 1 << 15, 1 << 16};

@@ -21,7 +21,8 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
     return pool->text + begin;
 }
 
-/* Returns the slot that holds the string, or the free one where it belongs. */
+/* Returns the slot that holds the string's number, or the free one (UINT32_MAX) where it belongs.
+ * There must be slots, one of them free. */
 static uint32_t *strings_find(const struct string_pool *pool, const void *text, size_t size)
 {
     for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
@@ -54,7 +55,8 @@ static bool grow_slots(struct string_pool *pool)
     return true;
 }
 
-/* Looks up a string's number. */
+/* Looks up a string's number. Returns false if the pool does not have it; *ret is then
+ * UINT32_MAX. */
 bool string_pool_find(const struct string_pool *pool, const void *text, size_t size, uint32_t *ret)
 {
     *ret = pool->slots ? *strings_find(pool, text, size) : UINT32_MAX;
@@ -101,7 +103,7 @@ bool string_pool_intern(struct string_pool *pool, const void *text, size_t size,
     return true;
 }
 
-/* Makes a pool a copy of another. If any of the three copies fails, the pool is empty. */
+/* Makes a pool a copy of another. Returns false, and leaves the pool empty, if memory runs out. */
 bool string_pool_copy(struct string_pool *pool, const struct string_pool *other)
 {
     *pool = *other;

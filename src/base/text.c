@@ -19,7 +19,7 @@
 /* ==== a string that grows by appending; most of them are names ==== */
 
 /* Makes room for size more bytes, and for half as much again as there was, so that many small
- * appends are cheap. */
+ * appends are cheap. Returns false, and sets text->failed, if memory runs out. */
 bool text_grow(struct text *text, size_t size)
 {
     const size_t wanted = text->size + size + text->capacity / 2 + 256;
@@ -33,8 +33,8 @@ bool text_grow(struct text *text, size_t size)
     return true;
 }
 
-/* Appends what printf() would print. For short pieces only: the result is cut at the size of
- * buffer. */
+/* Appends what printf() would print. Short pieces, as most are, are formatted once, in buffer;
+ * longer ones again in the text itself, when their size is known. */
 void text_printf(struct text *text, const char *format, ...)
 {
     char buffer[256];
@@ -71,7 +71,8 @@ void text_append_grouped(struct text *text, uint64_t number)
     text_printf(text, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
 }
 
-/* Returns how many decimals a number below 999.5 has when three of its digits are shown. */
+/* Returns how many decimals a number below 999.5 has when three of its digits are shown. 9.995 and
+ * 99.95 would be rounded to 10.0 and 100, so they have one decimal less. */
 static int decimals_of_three_digits(double value)
 {
     if (value < 9.995)
@@ -102,8 +103,8 @@ static bool is_read_as(const char *text, double value, bool is_narrow)
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
-/* Replaces a number by the next larger one with as many digits before its exponent. If all digits
- * are nines, the result is a smaller number. */
+/* Replaces a number, as "%e" prints it, by the next larger one with as many digits before its
+ * exponent. If all digits are nines they become zeros, so the result is not larger. */
 static void increment_digits(char *text)
 {
     for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
@@ -117,8 +118,8 @@ static void increment_digits(char *text)
     }
 }
 
-/*
- * Finds the fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. For a
+/* Finds the fewest digits that are read as the same number. Returns where the decimal point stands:
+ * value is 0.d1 d2 … × 10^result. For a
  * power of two, the next larger number of as many digits may round-trip when the nearest does not,
  * because the floats below a power of two are closer together. If is_narrow, the number is a float
  * of 32 bits, which needs fewer digits.
@@ -234,7 +235,8 @@ size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_
     return characters;
 }
 
-/* Appends one character more than wanted, and removes it. */
+/* Appends at most limit characters; returns whether there are more. Appends one more than wanted,
+ * and removes it: its bytes that continue a character (10xxxxxx), then its first one. */
 bool text_append_clipped(struct text *text, const void *data, size_t size, size_t limit)
 {
     const size_t before = text->size;
@@ -321,8 +323,8 @@ bool printable_is(const char *text, size_t size)
     return true;
 }
 
-/* Moves what stays to the front; each other character or invalid byte becomes one "?", so the text
- * never grows. */
+/* Makes text safe to show, in place; returns its new size. Moves what stays to the front; each
+ * other character or invalid byte becomes one "?", so the text never grows. */
 size_t g2h_printable(char *text, size_t size)
 {
     size_t kept = 0;

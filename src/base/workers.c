@@ -29,17 +29,18 @@ unsigned workers_available(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-/* A run. Tasks are taken in order, so the lowest task that fails has always begun. */
+/* A run of either kind. Tasks are taken in order, so the lowest task that fails has always
+ * begun. */
 struct workers_batch {
-    pthread_mutex_t lock;
-    pthread_cond_t turn;
-    workers_task *run;
+    pthread_mutex_t lock; /* for next, consumed, failed_task and error */
+    pthread_cond_t turn;  /* consumed or error has changed */
+    workers_task *run;    /* of workers_run(); the next three are of workers_run_ordered() */
     workers_produce *produce;
     workers_pack *pack;
     workers_consume *consume;
     void *context;
-    size_t tasks, next, consumed;
-    size_t failed_task;
+    size_t tasks, next, consumed; /* how many there are, have been taken, and are consumed */
+    size_t failed_task;           /* only with an error */
     struct g2h_error *error;
 };
 
@@ -118,8 +119,8 @@ struct workers_turn {
     bool stopped; /* another task failed */
 };
 
-/* Passes the buffer's bytes on. Waits for the task's turn only now, so that tasks are produced in
- * parallel. */
+/* Passes the buffer's bytes to consume() in the task's turn. Waits for it only now, so that tasks
+ * are produced in parallel. If another task has failed, sets turn->stopped and passes nothing. */
 static struct g2h_error *pass_on(struct workers_turn *turn, struct worker_buffer *buffer)
 {
     if (turn->run->pack)
@@ -179,8 +180,9 @@ static void *run_tasks_in_order(void *argument)
     return NULL;
 }
 
-/* Runs body on the caller's thread and on threads - 1 others, or on fewer if the system cannot
- * start as many. threads 0: one for each task. Returns the error of a task that failed, if any. */
+/* Runs body on the caller's thread and on threads - 1 others, or on fewer if there are fewer tasks
+ * or the system cannot start as many. threads 0: one for each task. Returns the error of the lowest
+ * task that failed, if any. */
 static struct g2h_error *run_threads(struct workers_batch *run, unsigned threads,
                                      void *(*body)(void *))
 {

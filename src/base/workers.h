@@ -98,8 +98,10 @@ static inline struct g2h_error *worker_buffer_provide(struct worker_buffer *buff
     enum { MORE = 1 << 18 };
     if (buffer->capacity - buffer->size >= size)
         return NULL;
-    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
-    return error || worker_buffer_reserve(buffer, size + MORE) ? error : &error_no_memory;
+    if (buffer->size > large)
+        TRY(worker_buffer_flush(buffer));
+    TRY_MEMORY(worker_buffer_reserve(buffer, size + MORE));
+    return NULL;
 }
 
 /* Does the same, and adds zeros without storing them: consume() gets their number in buffer->zeros.
