@@ -23,7 +23,7 @@
 #include "base/ranges.h"
 #include "input/unpack.h"
 
-enum { CHUNK = 1 << 18 };
+enum { CHUNK = 1 << 18 /* bytes that are read or unpacked at a time */ };
 
 /* Hints begin at multiples of this: of a page's size on all systems. */
 enum { HINT_ALIGNMENT = 1 << 16 };
@@ -34,8 +34,8 @@ enum { HINT_ALIGNMENT = 1 << 16 };
  * them open at a time. */
 static struct g2h_input *mapped[16];
 
-/* Lists an input as mapped, for the handler of SIGBUS: g2h_input_fault(). If the list is full, it
- * is not among them. */
+/* Lists an input as mapped, for g2h_input_fault(). If the list is full, the input is not listed,
+ * and a fault in it has no explanation. */
 static void register_mapped(struct g2h_input *input)
 {
     for (size_t i = 0; i < COUNT_OF(mapped); i++) {
@@ -46,7 +46,8 @@ static void register_mapped(struct g2h_input *input)
     }
 }
 
-/* Unmaps an input's bytes and removes it from that list; borrowed bytes are the caller's. */
+/* Unmaps an input's bytes and removes it from `mapped`; leaves borrowed bytes, which are the
+ * caller's. */
 static void unmap(struct g2h_input *input)
 {
     if (input->borrowed || input->size == 0)
@@ -58,8 +59,8 @@ static void unmap(struct g2h_input *input)
     input->size = 0;
 }
 
-/* Returns what is wrong with the input that the address is in, or NULL if it is in none. Called by
- * a signal handler. */
+/* Returns why the bytes at an address of a mapped input cannot be read, or NULL if it is in none;
+ * *ret_name is the input's name. Called by the handler of SIGBUS. */
 const char *g2h_input_fault(const void *address, const char **ret_name)
 {
     for (size_t i = 0; i < COUNT_OF(mapped); i++) {
@@ -105,7 +106,8 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     return NULL;
 }
 
-/* Finds the first hole of a sparse file within [from, end). Returns false if there is none. */
+/* Finds the first hole of a sparse file within [from, end), and cuts it to that. Returns false,
+ * with an empty hole at end, if there is none. */
 bool g2h_input_hole(const struct g2h_input *input, uint64_t from, uint64_t end, uint64_t *ret_begin,
                     uint64_t *ret_end)
 {
@@ -205,7 +207,8 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
     }
 }
 
-/* Shows the watcher the copy so far. */
+/* Shows the watcher the copy so far; it sets the size at which it is asked again, or that there is
+ * enough. */
 static struct g2h_error *spool_look(struct spool *spool)
 {
     const struct input_watcher *watcher = spool->watcher;
@@ -291,14 +294,15 @@ static struct g2h_error *unpack_some(struct spool *spool, const struct unpacker 
     return spool->unpacked_size == CHUNK ? write_unpacked(spool) : NULL;
 }
 
-/* Reads more of the source, which may block: writes the output so far first, for the watcher. */
+/* Reads more of the source, which may block: writes the output so far first, for the watcher. Reads
+ * nothing if this has enough. *more becomes false at the end of the file. */
 static struct g2h_error *fill_packed(struct spool *spool, bool *more)
 {
     TRY(write_unpacked(spool));
     return spool->is_enough ? NULL : spool_fill(spool, more);
 }
 
-/* Reads on until there are enough bytes to recognize a stream. */
+/* Reads on until there are enough bytes to recognize a stream, or no more come. */
 static struct g2h_error *fill_magic(struct spool *spool, bool *more)
 {
     while (spool->end - spool->begin < UNPACK_MAGIC && *more && !spool->is_enough)
@@ -324,12 +328,31 @@ static struct g2h_error *note_damage(struct spool *spool, const struct unpack_me
     return NULL;
 }
 
-/* Returns whether there are more ended streams than output bytes: each costs time but yields
- * nothing. */
-static bool are_empty(struct spool *spool)
+/* Counts a stream that has ended. Returns whether there are more of them than output bytes, and not
+ * just a few: each costs time but yields nothing. */
+static bool count_stream_and_see_too_many(struct spool *spool)
 {
     enum { FEW = 1 << 16 };
     return ++spool->streams > FEW && spool->streams > spool->size + spool->unpacked_size;
+}
+
+/* Begins the stream that follows one that has ended. *ret is false if none follows, the watcher has
+ * enough, or too many streams had no contents, which is noted as damage. */
+static struct g2h_error *begin_next_stream(struct spool *spool, const struct unpacker *unpacker,
+                                           bool *more, bool *ret)
+{
+    const struct unpack_method *method = unpacker->method;
+    *ret = false;
+    TRY(fill_magic(spool, more));
+    if (spool->is_enough)
+        return NULL;
+    if (count_stream_and_see_too_many(spool))
+        return note_damage(spool, method, false, "too many streams have no contents");
+    if (!method->is_it(spool->buffer + spool->begin, spool->end - spool->begin))
+        return NULL; /* the end, or padding, which gzip ignores too */
+    TRY_MEMORY(method->again(unpacker->state));
+    *ret = true;
+    return NULL;
 }
 
 /* Unpacks one stream after the other, as the method's own program does, until no more follow, or
@@ -351,14 +374,10 @@ static struct g2h_error *unpack_all(struct spool *spool, const struct unpack_met
         if (spool->is_enough)
             return NULL;
         if (status == UNPACK_ENDED) {
-            TRY(fill_magic(spool, &more));
-            if (spool->is_enough)
+            bool follows;
+            TRY(begin_next_stream(spool, &unpacker, &more, &follows));
+            if (!follows)
                 return NULL;
-            if (are_empty(spool))
-                return note_damage(spool, method, false, "too many streams have no contents");
-            if (!method->is_it(spool->buffer + spool->begin, spool->end - spool->begin))
-                return NULL; /* the end, or padding, which gzip ignores too */
-            TRY_MEMORY(method->again(unpacker.state));
         } else if (status == UNPACK_DAMAGED || (!moved && spool->begin < spool->end)) {
             return note_damage(spool, method, false, why);
         } else if (!moved && !more) {
@@ -395,7 +414,7 @@ const char *input_directory(void)
     return chosen ? chosen : getenv("TMPDIR");
 }
 
-/* Makes an unlinked file that has a name for a moment. */
+/* Makes an unlinked file that has a name for a moment. Returns its descriptor, or -1 and errno. */
 static int make_named(const char *directory)
 {
     static const char name[] = "/go2heapsnapshot.XXXXXX";
@@ -418,7 +437,7 @@ static int make_named(const char *directory)
 }
 
 /* Makes a file without a name: in memory if directory is "", else there. Returns its descriptor, or
- * -1. */
+ * -1 and errno. */
 int input_temporary_file(const char *directory)
 {
 #ifdef MFD_CLOEXEC
@@ -433,7 +452,7 @@ int input_temporary_file(const char *directory)
     return make_named(directory);
 }
 
-/* Opens an unlinked file in a directory. */
+/* Makes a file without a name, as input_temporary_file() does, or returns an error. */
 static struct g2h_error *temporary_file(const char *directory, int *ret)
 {
     *ret = input_temporary_file(directory);
@@ -480,7 +499,8 @@ static void close_file(const int *file)
     close(*file);
 }
 
-/* Spools the file into a temporary one, which replaces it and is mapped. */
+/* Copies or unpacks the file into a temporary one, which replaces it and is mapped. total is the
+ * file's size, for the progress; 0: unknown. */
 static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
                                        const struct g2h_progress *progress,
                                        const struct input_watcher *watcher)
@@ -510,8 +530,8 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
     return input_find_holes(input);
 }
 
-/* Opens a file or, for "-", standard input. A regular file that is not packed is mapped; everything
- * else is copied first. */
+/* Opens a file or, for "-", standard input. A regular file that is not packed, and of which nothing
+ * has been read yet, is mapped; everything else is copied first. */
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
                                       const struct g2h_progress *progress,
                                       const struct input_watcher *watcher)
@@ -592,8 +612,8 @@ struct g2h_error *input_spooled(const char *name, const struct stat *source, boo
     return NULL;
 }
 
-/* Makes an input that has only a name and a file. Counts as a copy, so that the file is not looked
- * at again. */
+/* Makes an input that has only a name and, if source is not NULL, a file's status. Counts as a
+ * copy, so that no file is looked at again. */
 struct g2h_error *input_without_bytes(const char *name, const struct stat *source,
                                       struct g2h_input **ret)
 {

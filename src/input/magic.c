@@ -26,7 +26,9 @@ static unsigned magic_number_at(const uint8_t *data, bool big_endian, unsigned a
     return number;
 }
 
-/* Returns whether a file is a core file, of ELF or Mach-O. */
+/* Returns whether a file is a core file, of ELF or Mach-O: by e_type after e_ident, or by filetype
+ * in the mach_header, MH_CORE. The four magic numbers of Mach-O in little endian end with the same
+ * three bytes; the first one tells 32 and 64 bits apart. */
 bool magic_is_core(const uint8_t *data, uint64_t size)
 {
     enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
@@ -37,7 +39,8 @@ bool magic_is_core(const uint8_t *data, uint64_t size)
            magic_number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
 }
 
-/* Returns whether data begins like an executable: ELF or Mach-O but not a core file, or PE. */
+/* Returns whether data begins like an executable: ELF or Mach-O (of 64 and 32 bits, or for several
+ * architectures) but not a core file, or PE. */
 bool magic_is_executable(const uint8_t *data, uint64_t size)
 {
     static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
@@ -54,12 +57,18 @@ static uint64_t magic_word_at(const uint8_t *data)
     return magic_number_at(data, false, 0, 4) | (uint64_t)magic_number_at(data, false, 4, 4) << 32;
 }
 
-/* Returns how many bytes a core file has according to its segments; 0 if it is none of 64 bits and
- * little endian. */
+/* Returns how many bytes a core file of ELF has according to those program headers that are in
+ * data; 0 if it is not one, or not of 64 bits and little endian. */
 uint64_t magic_core_size(const uint8_t *data, uint64_t size)
 {
-    enum { FIRST_AT = 32, COUNT_AT = 56, OFFSET_AT = 8, SIZE_AT = 32, HEADER = 56 };
-    const uint64_t longest = UINT64_C(1) << 46;
+    enum {
+        FIRST_AT = offsetof(Elf64_Ehdr, e_phoff),
+        COUNT_AT = offsetof(Elf64_Ehdr, e_phnum),
+        OFFSET_AT = offsetof(Elf64_Phdr, p_offset),
+        SIZE_AT = offsetof(Elf64_Phdr, p_filesz),
+        HEADER = sizeof(Elf64_Phdr),
+    };
+    const uint64_t longest = UINT64_C(1) << 46; /* so that no sum overflows */
     uint64_t end = 0;
     if (!magic_is_core(data, size) || data[EI_CLASS] != ELFCLASS64 ||
         data[EI_DATA] != ELFDATA2LSB || size < sizeof(Elf64_Ehdr))
