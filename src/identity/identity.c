@@ -28,7 +28,8 @@
  * that memory at a different address for each process.
  */
 
-/* Indexes into the numbers of runtime.MemStats. */
+/* Indexes into the numbers of runtime.MemStats, in the order in which dumpmemstats()
+ * (runtime/heapdump.go) writes them, and how many pauses there are. */
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
 
 /* Returns the error that two dumps are not from one process. */
@@ -77,8 +78,8 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
     return NULL;
 }
 
-/* Checks that both dumps have the same pauses for the collections that both list. A dump lists the
- * last PAUSE_COUNT. */
+/* Checks that both dumps have the same pauses for the collections that both list: from the first
+ * that the later dump lists (each lists the last PAUSE_COUNT) to the last of the earlier one. */
 static struct g2h_error *check_pauses(const struct g2h_heap *before, const struct g2h_heap *after)
 {
     const uint64_t *was = before->memstats.numbers;
@@ -98,7 +99,8 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
     return NULL;
 }
 
-/* Gets the thread id of the process's first thread. Returns false if no record has it. */
+/* Gets the kernel's id of the process's first thread, runtime.m0, whose m.id is 0. Returns false if
+ * no record has it. */
 static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
 {
     const size_t count = g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD);
@@ -125,20 +127,22 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
 }
 
 /* Returns whether a word of bss is an address far from the heap and from the variables: one that
- * the system chose, for the stack or a mapping. */
+ * the system chose, for the stack or a mapping. Such addresses are above those of Go's heap, which
+ * begins at 0xc000000000, and more than 4 GiB from bss, near which an executable is. */
 static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
 {
     const uint64_t least = UINT64_C(1) << 40;
     const uint64_t near = UINT64_C(1) << 32;
-    return value >= least && value - (bss - near) >= 2 * near &&
-           value - heap->index.low >= heap->index.high - heap->index.low;
+    const bool is_near_bss = value - (bss - near) < 2 * near;
+    const bool is_in_heap = value - heap->index.low < heap->index.high - heap->index.low;
+    return value >= least && !is_near_bss && !is_in_heap;
 }
 
 /* Checks that some word of bss still points to the same memory outside the heap. If there are too
  * few such words, nothing is concluded. */
 static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
 {
-    enum { LEAST_WORDS = 3 };
+    enum { LEAST_WORDS = 3 /* one or two may have been assigned anew */ };
     struct g2h_record was, is;
     size_t far = 0, same = 0;
     if (g2h_heap_record_count(before, G2H_RECORD_BSS) == 0 ||
@@ -501,7 +505,8 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
 }
 
 /* Keeps the class that an object has had in the series. An object that was there before keeps the
- * class that it had then; a new one gets the class given, if any. *ret is NULL if it has none. */
+ * class that it had then; a new one gets the class given, if any. *ret is NULL if it has none.
+ * Returns false if memory runs out. */
 bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const char *class,
                         size_t size, const char **ret, size_t *ret_size)
 {
@@ -522,7 +527,7 @@ bool g2h_identity_class(struct g2h_identity *identity, uint32_t object, const ch
 
 /* Finds the ID of a node that is not an object. Several nodes may have the same kind and key; they
  * are told apart by their order, which is counted in likes. A node keeps the id that it had in the
- * previous snapshot. */
+ * previous snapshot. Returns false if memory runs out, or the series has used up all ids. */
 bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, uint64_t key,
                        uint32_t *ret)
 {
@@ -547,7 +552,8 @@ bool g2h_identity_is_full(const struct g2h_identity *identity)
     return identity->next > limits.last_id;
 }
 
-/* Finds the ID of a node that is not an object; false if it has none yet. */
+/* Finds the ID that g2h_identity_node() gave the first node of a kind and key; false if it has not
+ * given one. */
 bool g2h_identity_find_node(const struct g2h_identity *identity, enum g2h_node_kind kind,
                             uint64_t key, uint32_t *ret)
 {

@@ -303,13 +303,9 @@ static bool is_other_text(const struct matches *matches, uint32_t object)
            heap_object_size(matches->after->heap, object) != TINY_BLOCK;
 }
 
-/*
- * Handles an object that is held as before: if it is undecided, it is a survivor, unless it is
- * another string. Returns false if memory runs out.
- *
- * A word still holds the object at the address as before, so it was not freed in between: it is a
- * survivor.
- */
+/* Handles an object that the same word holds as before, so it was not freed in between: if it is
+ * undecided, it becomes a survivor, which is added to found; unless it is another string. Returns
+ * false if memory runs out. */
 static bool match_held(struct matches *matches, uint32_t object, object_vector *found)
 {
     return is_other_text(matches, object) || !mark_same(matches, object) ||
@@ -545,8 +541,9 @@ static bool moved_walk_entries(struct moving *moving, struct side *side, uint32_
     return true;
 }
 
-/* Visits the parts of a map in one of the dumps, from the map itself or from one part of it.
- * Returns false if memory runs out. */
+/* Visits the parts of a map in one of the dumps, from root: the map itself or one part of it.
+ * Passes the entries to each(), and leaves the parts in moving->parts. Returns false if memory runs
+ * out. */
 static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
                      bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -731,9 +728,9 @@ static bool match_is_kept(const struct matches *matches, uint32_t class)
     return false;
 }
 
-/* Returns the state of an object that follows from its own contents and those of its partner, the
- * object at the same place before: the same, equal (which proves nothing unless it is a text or has
- * pointers), or changed. Objects of classes that are kept are always the same. */
+/* Returns the state that follows from an object's contents and those of its partner, the object at
+ * the same address before: the same if it is of a kept class, or if the contents are equal and are
+ * a string or have pointers; other equal contents prove little (MATCH_EQUAL). */
 static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const uint32_t class = matches->after->classes[object];
@@ -819,9 +816,21 @@ static bool has_moved(const struct matches *matches, uint32_t map)
     return false;
 }
 
-/* Follows the pointers of a survivor, and examines its holder. Skips survivors whose targets are
- * all decided already, unless it may be a part of a map that has moved; a map that has moved is
- * noted as a move, with all that it leads to. Returns false if memory runs out. */
+/* Returns whether an object points to one that is still undecided. */
+static bool has_open_target(const struct matches *matches, uint32_t object)
+{
+    const uint32_t *end;
+    const uint32_t *target = object_targets(matches->graph, object, &end);
+    while (target < end &&
+           (*target == NO_TARGET || !match_is_open(match_state_of(matches, *target))))
+        target++;
+    return target < end;
+}
+
+/* Follows the pointers of a survivor, and examines its holder. Adds the survivors that this finds
+ * to found, and to moves what may have moved; a map that has moved is itself a move. A survivor
+ * whose targets are all decided is only followed if it has changed and there are maps, because a
+ * part of one may have moved. Returns false if memory runs out. */
 static bool expand(struct matches *matches, uint32_t object, object_vector *found,
                    move_vector *moves)
 {
@@ -831,7 +840,6 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     const struct g2h_heap *heap = matches->after->heap;
     const uint32_t *end;
     const uint32_t *target = object_targets(matches->graph, object, &end);
-    const uint32_t *any = target;
     struct pointers pointers;
     uint64_t offset, value;
     if (!mark_only_holder(matches, object, found))
@@ -839,9 +847,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     /* Everything that a map leads to belongs to the map, and is handled together with it. */
     if (may_move && match_is_map(matches, object) && has_moved(matches, object))
         return vector_push(moves, ((struct move){matches->partners[object], object}));
-    while (any < end && (*any == NO_TARGET || !match_is_open(match_state_of(matches, *any))))
-        any++;
-    if (any == end && !may_move)
+    if (!may_move && !has_open_target(matches, object))
         return true;
     const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
     pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
@@ -878,8 +884,8 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
 
 /* ---- roots ---- */
 
-/* A walk over the pointers of roots. It either finds objects that the same word held before, or
- * notes which objects roots hold. */
+/* A walk over the pointers of roots. With found it is for step 2: finds objects that the same word
+ * held before. Without it is for step 4: notes which objects roots hold. */
 struct root_walk {
     struct matches *matches;
     object_vector *found; /* NULL: the walk sets MATCH_HELD and MATCH_HELD_BY_SURVIVOR */
@@ -887,7 +893,8 @@ struct root_walk {
 };
 
 /* Walks the pointers of a segment or frame, whose previous contents are was. was_there: it existed
- * in the previous dump. Returns false if memory runs out. */
+ * in the previous dump; without that, step 2 finds nothing, and step 4 notes that something new
+ * holds the objects. Returns false if memory runs out. */
 static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct g2h_fields fields,
                       struct g2h_bytes was, bool was_there)
 {
@@ -984,8 +991,9 @@ static bool match_walk_frames(const struct root_walk *walk, const struct map *fr
     return true;
 }
 
-/* Marks the object at an address as a survivor. Returns false if memory runs out. */
-static bool mark_root(struct matches *matches, uint64_t address, object_vector *found)
+/* Marks the object at an address, if there is one, as a survivor, and adds it to found. Returns
+ * false if memory runs out. */
+static bool mark_at(struct matches *matches, uint64_t address, object_vector *found)
 {
     const uint32_t object = heap_find(matches->after->heap, address);
     return object == NO_TARGET || !mark_same(matches, object) || vector_push(found, object);
@@ -998,11 +1006,11 @@ static bool mark_runtime(struct matches *matches, object_vector *found)
     const struct g2h_heap *heap = matches->after->heap;
     struct g2h_record record;
     VECTOR_EACH(const struct heap_goroutine, goroutine, heap->goroutines)
-        if (!mark_root(matches, goroutine->record.address, found))
+        if (!mark_at(matches, goroutine->record.address, found))
             return false;
     for (size_t i = 0; i < g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD); i++) {
         g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
-        if (!mark_root(matches, record.osthread.m, found))
+        if (!mark_at(matches, record.osthread.m, found))
             return false;
     }
     return true;
@@ -1037,8 +1045,8 @@ static struct g2h_error *expand_found(struct matching *matching)
     return error;
 }
 
-/* Follows the moves of all threads, and expands the survivors that this finds, until there are no
- * more moves. */
+/* Follows the moves of all threads, collected in the first one's list, and expands the survivors
+ * that this finds, until there are no more moves. */
 static struct g2h_error *follow_moves(struct matching *matching)
 {
     struct matches *matches = matching->matches;
@@ -1109,13 +1117,13 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 static struct g2h_error *match_find_all(struct matching *matching, struct map *frames_before)
 {
     struct matches *matches = matching->matches;
-    const struct root_walk still = {matches, &matching->found[0], &matching->moves[0]},
-                           holding = {matches, NULL, NULL};
+    const struct root_walk step2 = {matches, &matching->found[0], &matching->moves[0]},
+                           step4 = {matches, NULL, NULL};
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), candidates_task,
                     matching));
     TRY_MEMORY(list_frames(matches->before->heap, frames_before));
-    TRY_MEMORY(mark_runtime(matches, &matching->found[0]) && walk_segments(&still) &&
-               match_walk_frames(&still, frames_before));
+    TRY_MEMORY(mark_runtime(matches, &matching->found[0]) && walk_segments(&step2) &&
+               match_walk_frames(&step2, frames_before));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, matching));
     TRY(expand_found(matching));
     TRY(follow_moves(matching));
@@ -1123,8 +1131,8 @@ static struct g2h_error *match_find_all(struct matching *matching, struct map *f
     TRY(expand_found(matching));
     TRY(follow_moves(matching));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, matching));
-    (void)walk_segments(&holding);
-    (void)match_walk_frames(&holding, frames_before);
+    (void)walk_segments(&step4);
+    (void)match_walk_frames(&step4, frames_before);
     return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, matching);
 }
 
