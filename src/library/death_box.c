@@ -45,7 +45,8 @@
 
 /* ---- names ---- */
 
-/* Appends the name of a process as a part of a file's name, and a "-". */
+/* Appends the name of a process as a part of a file's name, with "_" for each character that is not
+ * allowed there, and a "-". */
 static void file_append_program(struct text *name, const char *program)
 {
     static const char allowed[] =
@@ -75,7 +76,8 @@ char *death_file_path(const char *directory, const struct death_file *file)
     return path.data;
 }
 
-/* Skips the remark of a name, "-asked" or "-90%"; NULL: it is not one of ours. */
+/* Returns what follows the remark of a name, "-asked", "-90%" or none; NULL: it has another one, so
+ * the file is not one of ours. */
 static const char *file_skip_remark(const char *at)
 {
     static const char asked[] = "-asked";
@@ -88,8 +90,8 @@ static const char *file_skip_remark(const char *at)
     return at[0] == '%' && at[-1] != '-' ? at + 1 : NULL;
 }
 
-/* Returns the timestamp in a file's name, "NAME-PID-20260102T030405Z…suffix", which sorts by time;
- * NULL if the name has another form or program, that is, if the file is another one. */
+/* Returns where a file's name, "NAME-PID-20260102T030405Z…suffix", has its time: what follows sorts
+ * by that. begin is "NAME-". NULL if the name has another form: it is another program's file. */
 static const char *file_moment(const char *name, const struct text *begin, const char *suffix)
 {
     static const char pattern[] = "ddddddddTddddddZ"; /* d: a digit */
@@ -168,8 +170,8 @@ static void directory_close(DIR **directory)
         closedir(*directory);
 }
 
-/* Removes the oldest files of the program, so that most of them stay, with the last one. *ret: how
- * many. */
+/* Removes the oldest files of the program, until no more than most remain, with the last one; see
+ * death_box.h. *ret counts the removed ones. */
 struct g2h_error *death_files_trim(const char *path, const struct death_file *last, uint64_t most,
                                    uint64_t *ret)
 {
@@ -184,7 +186,8 @@ struct g2h_error *death_files_trim(const char *path, const struct death_file *la
         return error_system(errno, "%s: cannot read the directory", path);
     file_append_program(&begin, last->program);
     TRY_MEMORY(!begin.failed && last_path);
-    const struct kept_search search = {dirfd(directory), &begin, last->suffix, last_path + 1};
+    const char *const last_name = last_path + 1; /* after the slash */
+    const struct kept_search search = {dirfd(directory), &begin, last->suffix, last_name};
     while ((errno = 0, entry = readdir(directory)))
         TRY_MEMORY(kept_files_add(&files, &search, entry->d_name));
     if (errno != 0)
@@ -210,15 +213,17 @@ uint64_t death_files_room(const char *directory)
 
 /* ==== where the temporary copy of a heap is ==== */
 
-/* Of the room that a disk has, this is left to others: a part, and so many bytes. */
+/* Of the room that a disk has, this is left to others: a twentieth, and so many bytes. */
 enum { LEFT_PART = 20 };
 
 #define LEFT_BYTES (1ull << 20)
 
-/* What a directory is worth, the sum of these: the best one is chosen, of equal ones the first. */
+/* What a directory is worth: the sum of those that apply. The best one is chosen, of equal ones the
+ * first. */
 enum { IS_ON_DISK = 1, HAS_ROOM = 2, CAN_WRITE = 4 };
 
-/* Copies the directory that a path of the output is in. "." if it has no slash. */
+/* Copies the directory of the output: the output itself if it is one, else what its path has before
+ * the last slash, or "." without a slash. */
 static void directory_of_output(const struct scratch *scratch, char *ret, size_t size)
 {
     const char *slash = strrchr(scratch->output, '/');
@@ -255,8 +260,9 @@ static bool are_on_one_disk(const char *one, const char *other)
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev;
 }
 
-/* Returns how many bytes a directory has room for. A file in memory takes memory. A part of it is
- * left to others. UINT64_MAX: not known. */
+/* Returns how many bytes a directory has room for, without what is left to others (LEFT_PART,
+ * LEFT_BYTES). In memory, this is also limited by the memory that is available. UINT64_MAX: not
+ * known. */
 static uint64_t room_of(const char *directory)
 {
     struct attach_available available = {.left = UINT64_MAX};
@@ -271,8 +277,9 @@ static uint64_t room_of(const char *directory)
     return room > LEFT_BYTES ? room - LEFT_BYTES : 0;
 }
 
-/* Measures the room for a heap whose temporary file is in a directory, and for the output, which is
- * smaller if it is packed: on one disk they need room together. */
+/* Measures the room for a heap of so many bytes whose temporary file is in a directory, and for the
+ * output, which is smaller if it is packed: on one disk they need room together. Sets the members
+ * of scratch from needed on. */
 static void measure(struct scratch *scratch, const char *directory, uint64_t bytes)
 {
     char output[sizeof(scratch->directory)];
@@ -287,7 +294,8 @@ static void measure(struct scratch *scratch, const char *directory, uint64_t byt
     scratch->has_output_room = scratch->output_needed <= scratch->output_free;
 }
 
-/* Tries a directory, and chooses it if it is better than the one chosen so far. */
+/* Tries a directory, and chooses it if it is worth more (IS_ON_DISK, HAS_ROOM, CAN_WRITE) than
+ * *best, the one chosen so far. One in which no file can be made is passed over. */
 static void try_directory(struct scratch *scratch, const char *directory, uint64_t bytes,
                           unsigned *best)
 {
@@ -333,17 +341,19 @@ void scratch_choose(struct scratch *scratch, uint64_t bytes)
         try_directory(scratch, output, bytes, &best);
     try_directory(scratch, "/tmp", bytes, &best);
     try_directory(scratch, "", bytes, &best); /* memory */
-    if (is_in_memory(scratch->directory))
+    if (is_in_memory(scratch->directory))     /* scratch->file is only for a disk */
         scratch_deinit(scratch);
 }
 
-/* Scales the bytes of a heap to the room that there is. */
+/* Returns how many bytes of a heap have room if all of them need more than is free: as large a part
+ * of them as is free of what is needed. */
 static uint64_t scale(uint64_t bytes, uint64_t needed, uint64_t free)
 {
     return needed <= free ? bytes : (uint64_t)((double)bytes * as_ratio(free, needed));
 }
 
-/* Measures the room again. */
+/* Measures the room again. Returns how many bytes of a heap of so many have room, both as the
+ * temporary file and as the output. */
 uint64_t scratch_measure(struct scratch *scratch, uint64_t bytes)
 {
     measure(scratch, scratch->directory, bytes);
@@ -359,12 +369,13 @@ void scratch_use(const struct scratch *scratch)
 
 /* ==== prepares to copy a Go process at its end, and copies it then ==== */
 
-/* Of the memory of a process less than this part is freed between two looks. */
+/* Of the memory of a process less than an eighth is freed between two looks. */
 enum { LEAST_LEFT = 8 };
 
 /* Memory is reserved anew once half of the margin for growth is used; if the system did not provide
- * everything, only after this many seconds. The margin is what the process has grown by in this
- * many looks, within these bounds, of which the last one is a part of the process's memory. */
+ * everything, only RETRY seconds later. The margin is what the process has grown by in MARGIN_LOOKS
+ * looks, but at least LEAST_MARGIN bytes, and at most MOST_MARGIN or, if that is more, a quarter
+ * (MARGIN_PART) of the process's memory. */
 #define RETRY 5.0
 
 #define LEAST_MARGIN (16ull << 20)
@@ -376,13 +387,13 @@ enum { MARGIN_LOOKS = 8, MARGIN_PART = 4 };
 /* How often the heap is searched for in a process whose runtime is not ready yet. */
 enum { MOST_LOOKS = 40 };
 
-/* Memory for small blocks of the copy, such as lists of pages and spans: of these bytes, and of a
- * part of the process's memory. Seen were 12 MB for 730. */
+/* Memory for small blocks of the copy, such as lists of pages and spans: SMALL_BLOCKS bytes and a
+ * 32nd (SMALL_PART) of the process's memory, at most SMALL_MOST. Seen were 12 MB for 730. */
 enum { SMALL_BLOCKS = 1 << 20, SMALL_PART = 32, SMALL_MOST = 128 << 20 };
 
 /* ---- preparation ---- */
 
-/* Forgets the program that was prepared for. */
+/* Closes the program that was prepared for, and ends the watch of its collections. */
 static void close_program(struct death_box *box)
 {
     ages_follow_deinit(&box->ages);
@@ -400,8 +411,9 @@ static void note_name(uint64_t pid, char ret[64])
         snprintf(ret, 64, "%s", name.data);
 }
 
-/* Returns the resident bytes of a process. *ret_own, unless it is NULL, is how many of these are
- * not of files, or 0. */
+/* Returns the resident bytes of a process, or 0 if they are not known. *ret_own, unless it is NULL,
+ * is how many of these are not of files. proc(5): statm has pages in all, resident, and of files.
+ */
 static uint64_t death_box_resident_of(uint64_t pid, uint64_t *ret_own)
 {
     _cleanup_(text_deinit) struct text statm = {0};
@@ -440,14 +452,16 @@ static void note_limit(struct death_box *box)
     box->reserve.is_shared = is_own_limit(available.limit);
 }
 
-/* Returns the resident bytes of the process. */
+/* Returns the resident bytes of the process, by the thread that has stopped, if any: at the end the
+ * others may be gone. */
 uint64_t death_box_resident(const struct death_box *box)
 {
     return death_box_resident_of(box->watch.is_stopped ? pid_number(box->watch.thread) : box->pid,
                                  NULL);
 }
 
-/* Returns how much the process may grow until memory is reserved again. */
+/* Returns the margin, by how many bytes the process may grow while the copy still has room: see
+ * MARGIN_LOOKS. */
 static uint64_t margin_of(const struct death_box *box)
 {
     const uint64_t part = box->resident / MARGIN_PART;
@@ -544,18 +558,17 @@ struct g2h_error *death_box_prepare(struct death_box *box)
 static bool wants_memory(const struct death_box *box, uint64_t resident)
 {
     const struct death_reserve *reserve = &box->reserve;
-    const bool was_disturbed =
-        !reserve->is_refused &&
-        reserve->touched<reserve->wanted, has_grown = resident> box->resident + reserve->margin / 2,
-               may_help = !reserve->is_refused || clock_seconds() - box->tried > RETRY,
-               has_less = reserve->touched < reserve->most &&
+    const bool was_disturbed = !reserve->is_refused && (reserve->touched < reserve->wanted);
+    const bool has_grown = resident > box->resident + reserve->margin / 2;
+    const bool may_help = !reserve->is_refused || clock_seconds() - box->tried > RETRY;
+    const bool has_less = reserve->touched < reserve->most &&
                           (reserve->enough == 0 || reserve->touched < reserve->enough);
     return !reserve->is_shared && has_less &&
            (was_disturbed || ((has_grown || reserve->is_refused) && may_help));
 }
 
-/* Records how fast the process grows: the fastest of the last looks, of which each counts less than
- * the one after it. */
+/* Records how many bytes the process grows by from look to look: the most of the last looks, where
+ * each earlier one counts a sixteenth (2 * MARGIN_LOOKS) less than the one after it. */
 static void note_growth(struct death_box *box, uint64_t resident)
 {
     const uint64_t now = box->last > 0 && resident > box->last ? resident - box->last : 0;
@@ -579,8 +592,8 @@ struct g2h_error *death_box_keep_up(struct death_box *box)
     return NULL;
 }
 
-/* Begins to watch the collections when the heap is known, or looks whether the watch has failed;
- * does nothing if ages are not wanted. An error, which is returned, ends that for good. */
+/* Begins to watch the collections when the heap is known or, later, returns the error of that watch
+ * if there is one, which ends it for good. Does nothing if ages are not wanted. */
 struct g2h_error *death_box_keep_ages(struct death_box *box)
 {
     if (box->ages_seconds == 0 || !box->is_ready || !box->heap.is_known)
@@ -608,7 +621,8 @@ static int64_t death_box_now(void)
     return (int64_t)time(NULL);
 }
 
-/* Records the state of the process, and moves the executable to ret. id is a thread that exists. */
+/* Records the time, the process's name and its memory in ret, and moves the executable there, so
+ * that the box is not ready any more. id is a thread that exists. */
 static void death_box_note_process(struct death_box *box, uint64_t id, struct death *ret)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -622,13 +636,14 @@ static void death_box_note_process(struct death_box *box, uint64_t id, struct de
              (unsigned long long)box->pid);
     (void)stat(procfs_path(id, "mem").text, &ret->copy.source);
     if (procfs_read_of(id, "status", &status) == 0 && procfs_value(&status, "VmRSS:")) {
+        /* proc(5): both are in kB */
         ending->resident = procfs_number(&status, "VmRSS:") * 1024;
         ending->peak = procfs_number(&status, "VmHWM:") * 1024;
     }
 }
 
-/* Records the memory limit, and whether the kernel ended the process for lack of memory: it counts
- * before it kills. */
+/* Records the memory limit, and whether the kernel ended the process for lack of memory: by
+ * SIGKILL, and with a count of such kills that is higher than the last one before it. */
 static void note_limits(const struct death_box *box, struct g2h_ending *ret)
 {
     struct oom_count count;

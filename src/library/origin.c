@@ -36,8 +36,9 @@ static struct g2h_error *origin_explain(struct g2h_error *error, const struct or
     return better;
 }
 
-/* Opens the first library with a runtime of its own; plugins have none. Files that cannot be opened
- * are passed over. Leaves *ret alone if no library has one. */
+/* Opens the first file of the process that has a Go runtime (buildmode=c-shared; plugins have
+ * none), and notes it as origin->library. Files that cannot be opened are passed over. Leaves *ret
+ * alone if no file has one. Error: G2H_ERROR_MEMORY. */
 static struct g2h_error *open_library(struct origin *origin, struct g2h_exe **ret)
 {
     for (size_t i = 0; i < origin->modules.count; i++) {
@@ -58,7 +59,8 @@ static struct g2h_error *open_library(struct origin *origin, struct g2h_exe **re
     return NULL;
 }
 
-/* Opens the program that a process runs or, if that is not Go, its first library that is. */
+/* Opens the program that a process runs or, if that is not Go, its first library that is. Errors:
+ * those of g2h_exe_open() for the program. */
 static struct g2h_error *open_program(const char *path, struct origin *origin, struct g2h_exe **ret)
 {
     struct g2h_error *error = g2h_exe_open(path, ret);
@@ -71,7 +73,7 @@ static struct g2h_error *open_program(const char *path, struct origin *origin, s
     return failed;
 }
 
-/* Opens the file given by the user, if any. */
+/* Opens the file of --exe, if there is one, as origin->exe. */
 static struct g2h_error *open_given(const struct origin_options *options, struct origin *origin)
 {
     return options->exe ? origin_explain(g2h_exe_open(options->exe, &origin->exe), origin) : NULL;
@@ -93,12 +95,12 @@ static void take_program(struct origin *origin, struct g2h_exe **program)
         origin->exe = take_pointer(*program);
 }
 
-/* Opens the executable that a core's process ran, by the path that the core records, or else its
- * first library with a runtime (open_program()); whether it is the same build is checked when the
- * core is read. Errors: G2H_ERROR_NOT_EXE, whose message asks for --exe, if the core has no path,
- * or nothing could be opened; G2H_ERROR_MEMORY; those of g2h_core_executable(). */
-static struct g2h_error *open_recorded(const struct g2h_input *core, struct origin *origin,
-                                       struct g2h_exe **ret)
+/* Opens the executable at the path that a core file has of the process's program, or else its first
+ * library with a runtime (open_program()); whether it is the same build is checked when the core is
+ * read. Errors: G2H_ERROR_NOT_EXE, whose message asks for --exe, if the core has no path, or
+ * nothing could be opened; G2H_ERROR_MEMORY; those of g2h_core_executable(). */
+static struct g2h_error *open_program_of_core(const struct g2h_input *core, struct origin *origin,
+                                              struct g2h_exe **ret)
 {
     static const char lacking[] =
         "a core file has neither functions nor types: --exe takes the executable that ran";
@@ -113,7 +115,8 @@ static struct g2h_error *open_recorded(const struct g2h_input *core, struct orig
     return error_create(G2H_ERROR_NOT_EXE, "%s: %s, which was %s", core->name, lacking, path);
 }
 
-/* Makes a dump from the core file that has been opened. */
+/* Makes a dump of the core file that is origin->input, and puts it in its place; origin->exe
+ * becomes the executable that was needed for that. */
 static struct g2h_error *read_core(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
@@ -124,7 +127,7 @@ static struct g2h_error *read_core(const struct origin_options *options,
     TRY(open_given(options, origin));
     _cleanup_(close_exe) struct g2h_exe *program = NULL;
     if (!has_program(origin))
-        TRY(open_recorded(core, origin, &program));
+        TRY(open_program_of_core(core, origin, &program));
     TRY(g2h_process_read_core(core, program ? program : origin->exe, process_options,
                               &origin->account, &origin->input));
     take_program(origin, &program);
@@ -133,8 +136,8 @@ static struct g2h_error *read_core(const struct origin_options *options,
 
 /* ---- a process ---- */
 
-/* Returns whether a process is the go command, or one of its tools, by the path of its
- * executable. */
+/* Returns whether a process is the go command, or one of its tools (GOROOT/pkg/tool/…), by the path
+ * of its executable. A path that is too long is not. */
 bool origin_is_go_command(uint64_t pid)
 {
     char path[256];
@@ -144,8 +147,7 @@ bool origin_is_go_command(uint64_t pid)
     return slash && (strcmp(slash, "/go") == 0 || strstr(path, "/pkg/tool/") != NULL);
 }
 
-/* Returns whether a process runs a Go program. A Go program is one whose executable can be opened
- * as such. */
+/* Returns whether a process runs a Go program: whether its executable can be opened as one. */
 bool origin_is_go(uint64_t pid)
 {
     struct g2h_exe *exe = NULL;
@@ -159,7 +161,7 @@ bool origin_is_go(uint64_t pid)
  * its name; 0: there is none, or its name cannot be read. */
 uint64_t origin_find_child(uint64_t pid, struct text *name)
 {
-    enum { MOST = 64 };
+    enum { MOST = 64 /* descendants that are looked at */ };
     uint64_t children[MOST];
     const size_t count = children_find(pid, children, MOST);
     for (size_t i = 0; i < count; i++) {
@@ -221,7 +223,7 @@ struct g2h_error *origin_open_program(const struct origin_options *options, stru
     return NULL;
 }
 
-/* Reads a process that has been copied before. */
+/* Reads a process that has been copied before (options->copy), and takes over its program. */
 static struct g2h_error *read_copy(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
@@ -290,7 +292,7 @@ static struct g2h_error *read_live(const struct origin_options *options,
                                    const struct g2h_process_options *process_options,
                                    struct origin *origin)
 {
-    const struct timespec pause = {.tv_nsec = 100000000};
+    const struct timespec pause = {.tv_nsec = 100000000}; /* 0.1 s */
     origin->is_process = true;
     for (bool is_last = false;; is_last = true) {
         const uint64_t image = g2h_process_image(options->pid);
@@ -315,7 +317,8 @@ static struct g2h_error *read_live(const struct origin_options *options,
     }
 }
 
-/* Passes bytes of a dump on. A function of struct g2h_process_options. */
+/* Passes bytes of a dump on, and notes that there were some: stream of struct
+ * g2h_process_options. */
 static struct g2h_error *origin_put(void *context, const void *data, size_t size, uint64_t zeros)
 {
     struct origin_stream *stream = context;
@@ -361,8 +364,8 @@ struct g2h_error *origin_open(const struct origin_options *options, struct origi
     return g2h_input_is_core(ret->input) ? read_core(options, &process_options, ret) : NULL;
 }
 
-/* Makes this program the kernel's first choice, before the process that it reads, if memory runs
- * out; failure is ignored. */
+/* Makes this program the one that the kernel kills first if memory runs out, before the process
+ * that it reads; failure is ignored. */
 void origin_end_first(void)
 {
     FILE *file = fopen("/proc/self/oom_score_adj", "w");
@@ -380,8 +383,8 @@ void origin_deinit(struct origin *origin)
     g2h_modules_deinit(&origin->modules);
 }
 
-/* Returns whether more spans have a wrong number of objects than malloc explains. As many spans as
- * there are threads may be, as each may be within malloc. */
+/* Returns whether more spans of the process have another number of objects than they say than
+ * unfinished calls of malloc explain: each thread may be within one. */
 bool origin_is_miscounted(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;
@@ -389,8 +392,8 @@ bool origin_is_miscounted(const struct origin *origin)
            account->spans_miscounted > account->threads + account->threads_stuck + 1;
 }
 
-/* Returns whether the whole process was read. Whether all that was looked for in a process was
- * there, and understood; a dump is complete in this sense. */
+/* Returns whether all that was looked for in a process was there, and understood. A dump is always
+ * complete in this sense. */
 bool origin_is_complete(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

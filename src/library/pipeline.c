@@ -33,8 +33,9 @@
 
 /* ==== the order in which a graph is made; each step belongs to one module ==== */
 
-/* Finds the targets of pointers; without types, names are collected at the same time. */
-static struct g2h_error *build_find_targets(struct g2h_graph *graph)
+/* Finds the targets of pointers of a heap without types, and collects the names at the same
+ * time. */
+static struct g2h_error *find_and_name_targets(struct g2h_graph *graph)
 {
     struct pointer_listener listener;
     _cleanup_(collection_deinit) struct collection collection;
@@ -44,12 +45,12 @@ static struct g2h_error *build_find_targets(struct g2h_graph *graph)
     return collection_finish(&collection);
 }
 
-/* Finds the targets of pointers. With types these are known already; without, names are collected
- * meanwhile. */
-static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
+/* Finds the targets of pointers. With types these are known already, and only the types' names are
+ * added; collect_names() names the pointers later. */
+static struct g2h_error *find_targets(struct g2h_graph *graph, const struct g2h_typing *typing)
 {
     if (!typing)
-        return build_find_targets(graph);
+        return find_and_name_targets(graph);
     graph->typing = typing->typing;
     graph->targets = &typing->targets;
     return names_add_types(&graph->names, graph->typing);
@@ -107,13 +108,13 @@ static void build_account(struct g2h_graph *graph)
 }
 
 /* Builds the graph, step by step: each step needs the results of those before. */
-static struct g2h_error *build_graph_and_view(struct g2h_graph *graph,
-                                              const struct g2h_graph_options *options)
+static struct g2h_error *build_graph(struct g2h_graph *graph,
+                                     const struct g2h_graph_options *options)
 {
     const struct names_options names_options = {options->exe, options->redaction,
                                                 !options->full_names};
     TRY(names_init(&graph->names, graph->heap, &names_options));
-    TRY(name_pointers(graph, options->typing));
+    TRY(find_targets(graph, options->typing));
     TRY(find_roots(graph, options));
     TRY(graph_reach(graph, &graph->node_owners));
     TRY(collect_names(graph));
@@ -149,7 +150,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
     graph->exe = options->exe;
     graph->memory = options->memory;
     graph->threads = options->threads > 0 ? options->threads : workers_available();
-    TRY(build_graph_and_view(graph, options));
+    TRY(build_graph(graph, options));
     *ret = take_pointer(graph);
     return NULL;
 }
@@ -204,11 +205,11 @@ struct g2h_error *pipeline_load(struct pipeline *pipeline, unsigned threads,
     return error;
 }
 
-/* Loads the heap again if only the executable says which release of Go wrote the dump: the ends of
- * spans depend on it. */
+/* Loads the heap again if only the executable says which release of Go wrote the dump, whose own
+ * version names none ("devel"): the ends of spans depend on it. */
 static struct g2h_error *load_by_release(struct pipeline *pipeline, unsigned threads)
 {
-    enum { DUMPS_HAVE_VERSIONS = 17 };
+    enum { DUMPS_HAVE_VERSIONS = 17 /* go1.17: older dumps have no version to be unknown */ };
     bool is_guess;
     const int release = g2h_exe_release(pipeline->origin.exe, &is_guess);
     const struct g2h_heap_options options = {threads, NULL, release};
@@ -283,7 +284,7 @@ struct g2h_error *pipeline_graph(struct pipeline *pipeline, const struct pipelin
 
 CLEANUP_POINTER(pipeline_destroy_view, struct g2h_view, g2h_view_destroy);
 
-/* Finds what the view is about, in another one that has all. */
+/* Finds the nodes that `asked` names (--under), in a view of their own that has all nodes. */
 static struct g2h_error *find_under(const struct pipeline *pipeline,
                                     const struct g2h_view_options *options, const char *asked,
                                     struct under_nodes *ret)
@@ -361,7 +362,8 @@ struct g2h_session {
     struct g2h_findings *findings;     /* as well */
 };
 
-/* Opens a file, or the process of "pid:NUMBER". Error, too: that number is none. */
+/* Opens a file, or the process of "pid:NUMBER". Errors: those of origin_open(); G2H_ERROR_SYSTEM if
+ * NUMBER is not a process ID. */
 static struct g2h_error *open_origin(struct g2h_session *session, const char *source,
                                      const char *exe, const struct g2h_open_options *options)
 {
