@@ -42,7 +42,8 @@ static bool lines_take(struct lines *lines)
     return true;
 }
 
-/* Reads more. *ret is the number of bytes, 0 at the end. */
+/* Moves what is not used yet to the front, and reads more. *ret is the number of bytes, 0 at the
+ * end. */
 static struct g2h_error *lines_read_more(struct lines *lines, size_t *ret)
 {
     struct text *in = &lines->in;
@@ -79,8 +80,9 @@ static enum lines_state lines_take_last(struct lines *lines)
     return lines->size > 0 && !lines->is_skipping ? LINES_READ : LINES_END;
 }
 
-/* Gets the next line. Of one that is longer than LINES_MOST, says so once, and skips the rest. The
- * last line needs no end. */
+/* Gets the next line, without its end: LINES_READ. One that is longer than LINES_MOST is
+ * LINES_TOO_LONG once, and its rest is skipped by the next call. The last line needs no end; after
+ * it LINES_END. */
 struct g2h_error *lines_read(struct lines *lines, enum lines_state *ret)
 {
     for (size_t more = 0;;) {
@@ -127,15 +129,17 @@ static struct g2h_error *lines_write(int fd, const struct text *text)
 
 /* ==== messages of the Model Context Protocol, and the answers to them ==== */
 
+/* Codes of errors, of JSON-RPC 2.0 (https://www.jsonrpc.org/specification#error_object) but the
+ * last, which MCP has from revision 2026-07-28 on. */
 enum {
     NO_JSON = -32700,
     NO_REQUEST = -32600,
     NO_METHOD = -32601,
     NO_PARAMS = -32602,
     FAILED = -32603,
-    NO_VERSION = -32022, /* of revisions from 2026-07-28 on */
-    LONGEST_ID = 256,
+    NO_VERSION = -32022,
 };
+enum { LONGEST_ID = 256 /* bytes of JSON */ };
 
 #define META "io.modelcontextprotocol/"
 
@@ -426,9 +430,9 @@ static bool protocol_is_id(struct json_value id)
     return id.size <= LONGEST_ID && (id.data[0] == '"' || json_is_integer(id));
 }
 
-/* Answers one message. Checks in the order of JSON-RPC: is it JSON (else error -32700), is it an
- * answer (ignored), is it a request of version 2.0 with a method and a fit id (else -32600)?
- * Without an id it is a notification, which is ignored. */
+/* Answers one message. Checks in the order of JSON-RPC: is it JSON (else NO_JSON), is it an answer
+ * (ignored), is it a request of version 2.0 with a method and a fit id (else NO_REQUEST)? Without
+ * an id it is a notification, which is ignored. If memory runs out, sets answer->failed. */
 void protocol_answer(struct protocol *protocol, const char *message, size_t size,
                      struct text *answer)
 {
@@ -479,8 +483,8 @@ static bool protocol_can_repeat(struct json_value id)
     return at == id.size;
 }
 
-/* Answers a request whose answer has failed by an error, in place of what answer has; without more
- * memory if it has a capacity of 4 KiB. */
+/* Replaces an answer for which memory ran out by the error FAILED. Needs no more memory if answer
+ * has a capacity of RESERVED bytes. */
 static void protocol_refuse_memory(const char *message, size_t size, struct text *answer)
 {
     struct json_value value, id = {0};
@@ -522,7 +526,8 @@ struct mcp {
     struct answers *answers; /* NULL: the heap is not there yet; under the lock */
 };
 
-/* Waits for the heap, and returns its answers. */
+/* Waits until mcp_serve() has brought the heap, and returns its answers: await() of struct
+ * protocol. */
 static struct answers *mcp_await(void *context)
 {
     struct mcp *mcp = context;

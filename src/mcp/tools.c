@@ -217,7 +217,8 @@ struct g2h_error *answers_goroutines(struct answers *answers, const struct quest
     return NULL;
 }
 
-/* Refuses a kind that there is not; without one, all are reported. */
+/* Answers the tool "waste": one kind of waste, or all if none is asked for. Errors:
+ * G2H_ERROR_NOT_FOUND: there is no such kind, or the heap has no types; G2H_ERROR_MEMORY. */
 struct g2h_error *answers_waste(struct answers *answers, const struct question *question,
                                 struct page *page)
 {
@@ -268,7 +269,8 @@ static void answers_put_objects(const struct answers *answers, struct page *page
     page_close(page);
 }
 
-/* Refuses names that are not of a class. */
+/* Answers the tool "instances": a class, and its objects by their addresses. A name that is not of
+ * a class is G2H_ERROR_NOT_FOUND. */
 struct g2h_error *answers_instances(struct answers *answers, const struct question *question,
                                     struct page *page)
 {
@@ -399,11 +401,11 @@ struct g2h_error *answers_find(struct answers *answers, const struct question *q
 
 enum {
     LONGEST = 4096, /* bytes of an argument */
-    LEAST = 1000,
+    LEAST = 1000,   /* bytes of an answer: LEAST to MOST, USUAL if the client does not say */
     USUAL = 4000,
-    MOST = 100000, /* bytes of an answer */
-    BEHIND = 120,  /* bytes of an answer that follow its lists */
-    TRIES = 6,
+    MOST = 100000,
+    AFTER_LISTS = 120, /* bytes of an answer that follow its lists */
+    TRIES = 6,         /* to make an answer smaller, which is too large */
 };
 
 struct argument {
@@ -639,8 +641,9 @@ static struct g2h_error *call_read_text(const char *name, struct json_value valu
     return NULL;
 }
 
-/* Reads a number between its limits; one that is not given keeps its default. What is no whole
- * number, or has more than 10 digits, counts as 0, which is an error unless 0 is allowed. */
+/* Reads a number, an index of numbers[], between its limits; one that is not given stays as *ret
+ * is. What is not a whole number, is negative, or has more than 10 digits counts as 0, which is
+ * below all limits, and so an error. */
 static struct g2h_error *call_read_number(size_t number, struct json_value value, uint64_t *ret)
 {
     enum { DIGITS = 10 };
@@ -702,25 +705,33 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
     return NULL;
 }
 
+/* Returns a hash (FNV-1a, the upper 32 bits) of the question: the tool, and what its answer depends
+ * on but the size. The cursor of an answer has it, and so fits no other question. */
+static uint64_t call_hash(const struct call *call)
+{
+    const uint64_t prime = 0x100000001b3u;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < call->given.size; i++)
+        hash = (hash ^ (unsigned char)call->given.data[i]) * prime;
+    hash = (hash ^ call->numbers[NUMBER_ROWS]) * prime;
+    hash = (hash ^ call->numbers[NUMBER_OLDER]) * prime;
+    hash = (hash ^ as_size(call->tool - tools)) * prime;
+    return hash >> 32;
+}
+
 /* Reads the arguments of a call, and refuses wrong ones. */
 static struct g2h_error *call_read(struct call *call, struct json_value arguments)
 {
     const struct argument *argument = &call->tool->argument;
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     TRY(call_check_names(call, arguments));
     if (argument->name)
         TRY(call_read_text(argument->name, json_member(arguments, argument->name), &call->given));
     if (argument->is_needed && call->given.size == 0)
         return error_create(G2H_ERROR_NOT_FOUND, "%s: missing; it is %s", argument->name,
                             argument->description);
-    for (size_t i = 0; i < call->given.size; i++)
-        hash = (hash ^ (unsigned char)call->given.data[i]) * 0x100000001b3u;
     for (size_t i = 0; i < NUMBERS; i++)
         TRY(call_read_number(i, json_member(arguments, numbers[i].name), &call->numbers[i]));
-    hash = (hash ^ call->numbers[NUMBER_ROWS]) * 0x100000001b3u;
-    hash = (hash ^ call->numbers[NUMBER_OLDER]) * 0x100000001b3u;
-    hash = (hash ^ as_size(call->tool - tools)) * 0x100000001b3u;
-    call->hash = hash >> 32;
+    call->hash = call_hash(call);
     return call_read_cursor(call, json_member(arguments, "cursor"));
 }
 
@@ -740,8 +751,8 @@ static void call_finish(const struct call *call, const struct page *page, struct
     text->failed |= page->out.failed;
 }
 
-/* Creates an answer whose lists end at a size, and gets whether a smaller size could make it
- * smaller. */
+/* Creates an answer whose lists end at a size in bytes. *ret_may_shrink: with a smaller one it
+ * could be smaller, because its lists were cut, or have more than one element. */
 static struct g2h_error *call_make(struct answers *answers, const struct call *call, size_t bytes,
                                    struct text *text, bool *ret_may_shrink)
 {
@@ -765,14 +776,15 @@ static struct g2h_error *call_make(struct answers *answers, const struct call *c
     return NULL;
 }
 
-/* Creates an answer of the requested size: what follows the lists counts, too. */
+/* Creates an answer of at most the requested bytes, which include what follows the lists, if that
+ * is possible in TRIES steps: else the last one is larger. */
 static struct g2h_error *call_answer(struct answers *answers, const struct call *call,
                                      struct text *text)
 {
     const size_t most =
         call->numbers[NUMBER_BYTES] > 0 ? (size_t)call->numbers[NUMBER_BYTES] : USUAL;
-    assert(most > BEHIND); /* call_read_number() has seen to it */
-    size_t bytes = most - BEHIND;
+    assert(most > AFTER_LISTS); /* call_read_number() has seen to it */
+    size_t bytes = most - AFTER_LISTS;
     bool may_shrink = true;
     TRY(answers_check(answers));
     TRY(call_make(answers, call, bytes, text, &may_shrink));
@@ -801,7 +813,8 @@ static struct g2h_error *call_run(struct answers *answers, const struct tool *to
     return call_answer(answers, &call, text);
 }
 
-/* Writes the message of an error in place of what has been written so far. */
+/* Calls a tool, and appends its answer to text, which is empty. If that fails, the message of the
+ * error takes the place of what has been written so far, and *ret_is_error is true. */
 void tools_call(struct answers *answers, const struct tool *tool, struct json_value arguments,
                 struct text *text, bool *ret_is_error)
 {
