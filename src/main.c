@@ -30,7 +30,8 @@
 
 /* ---- one dump ---- */
 
-/* Completes the output, which shows the dump, unless that is NULL, and the bases. */
+/* Completes the output files. dump (NULL: none) and the bases are what they show: outputs get no
+ * wider permissions than these. */
 static struct g2h_error *complete(struct outputs *outputs, const struct series *series,
                                   const struct g2h_input *dump)
 {
@@ -40,8 +41,9 @@ static struct g2h_error *complete(struct outputs *outputs, const struct series *
     return outputs_complete(outputs, &read);
 }
 
-/* Ends the output of a dump, and reports what it lacks. damage is where the dump was damaged, so
- * that its rest is not in the output; NULL: nowhere. */
+/* Completes the output of a dump, and reports what it lacks. damage says where the dump was
+ * damaged, so that its rest is not in the output; NULL: nowhere. It becomes the input's, unless
+ * that has one. */
 static struct g2h_error *complete_dump(const struct options *options, struct outputs *outputs,
                                        const struct series *series, struct pipeline *conversion,
                                        struct g2h_error *damage)
@@ -157,7 +159,8 @@ static void message_converted(const struct options *options, const struct series
     progress_clear();
 }
 
-/* Returns which steps a conversion has. A plan without types follows the one with types. */
+/* Returns which steps a conversion has, for its progress. In enum progress_plan, each plan without
+ * types follows the one with types. */
 static enum progress_plan plan_of(const struct options *options)
 {
     const struct g2h_format *format = options->format;
@@ -225,8 +228,8 @@ static void add_source(struct main_sources *sources, const char *path, const cha
     sources->list[sources->count++] = (struct target_source){path, what};
 }
 
-/* Lists all files that are read, since the output must be none of them. list is NULL if memory runs
- * out. */
+/* Lists all files that are read, which the output must not overwrite: the inputs and four others.
+ * list is NULL if memory runs out. */
 static struct main_sources list_sources(const struct options *options)
 {
     struct main_sources sources = {malloc((options->input_count + 4) * sizeof(*sources.list)), 0};
@@ -241,9 +244,9 @@ static struct main_sources list_sources(const struct options *options)
     return sources;
 }
 
-/* Converts a dump to a path, or to standard output if path is NULL. If a file was changed
- * meanwhile, that error takes precedence. Also notes in outcome whether the dump was a process, and
- * whether all of it was there. */
+/* Converts a dump to a path, or to standard output if path is NULL. If that fails and an input was
+ * changed meanwhile, the change is the error. Also notes in outcome whether the dump was a process,
+ * and whether all of it was there. */
 static struct g2h_error *convert(const struct options *options, const char *dump, const char *path,
                                  const struct main_sources *sources, struct series *series,
                                  struct outcome *outcome)
@@ -272,8 +275,8 @@ static struct g2h_error *convert(const struct options *options, const char *dump
 
 /* ---- several dumps ---- */
 
-/* Keeps the data of a view that a trend or a base needs. For a base the status of its dump is kept,
- * too. */
+/* Keeps what a trend needs of a view, if one is made, or else what a base needs: names and numbers,
+ * the time and status of its dump, and its collections. */
 static struct g2h_error *keep_base(const struct options *options, struct series *series,
                                    const struct pipeline *conversion)
 {
@@ -428,9 +431,8 @@ static struct g2h_error *convert_all(const struct options *options,
     return NULL;
 }
 
-/* Returns the exit status for the outcome of a conversion. Prints and frees the error. Says what
- * may help against the error, and knows three other outcomes: the dump is damaged, a trend has
- * grown, or all is fine. */
+/* Returns the exit status for the outcome of a conversion: failed, damaged (a part is missing), a
+ * trend has grown, or fine. Prints the error and what may help against it, and frees it. */
 static int end_with(struct g2h_error *error, const struct outcome *outcome)
 {
     if (error)
@@ -496,8 +498,8 @@ static int watch_guarded(const struct options *options, const struct main_source
     return guard_end(&guard, status);
 }
 
-/* Checks what could make a conversion harmful. Returns false after saying why, with the exit
- * status. */
+/* Refuses to write a file to a terminal, or messages to one of the inputs (as standard error).
+ * Returns false after saying why, with the exit status. */
 static bool may_convert(const struct options *options, const struct main_sources *sources,
                         int *ret_status)
 {
@@ -522,7 +524,7 @@ int main(int argc, char **argv)
     struct options options;
     struct main_sources sources = {NULL, 0};
     struct outcome outcome = {.complete = true};
-    int status;
+    int status; /* options_parse() sets it if there is nothing to convert */
     if (!signals_occupy_descriptors())
         return EXIT_FAILED;
     if (options_parse(argc, argv, &options, &status)) {
