@@ -79,13 +79,13 @@ enum { CLOSE = 80 /* % of the limit */ };
  * heap is written. */
 enum { HOLD_MOST = 300 };
 
-/* gzip leaves this part of a dump, or less. */
+/* gzip leaves a third of a dump, or less. */
 enum { PACKED = 3 };
 
-/* What is tried even if the disk seems to be full. */
+/* Bytes of a heap that are tried to write even if the disk seems to be full. */
 #define LEAST_ROOM (16ull << 20)
 
-/* Memory whose reservation takes noticeable time. */
+/* Bytes whose reservation takes noticeable time. */
 #define MUCH (256ull << 20)
 
 struct at_death {
@@ -279,13 +279,14 @@ static void say_death(const struct at_death *at)
 
 /* ---- files ---- */
 
-/* Returns whether a file is compressed by gzip. */
+/* Returns whether the output is compressed by gzip: -z, and not a format that compresses itself. */
 static bool is_packed(const struct options *options)
 {
     return options->gzip && (options->is_dump || !options->format->is_compressed);
 }
 
-/* Returns the name of the file that the copy gets in a directory. */
+/* Returns the parts of the name that the copy's file gets in a directory; remark and suffix must
+ * live as long. */
 static struct death_file file_of(const struct at_death *at, const char *remark, char suffix[32])
 {
     const struct options *options = at->options;
@@ -295,7 +296,8 @@ static struct death_file file_of(const struct at_death *at, const char *remark, 
                                suffix};
 }
 
-/* Removes the oldest files if there are more than the user wants; the one just written stays. */
+/* Removes the oldest files if there are more than the user wants; the one just written stays.
+ * Returns an exit status. */
 static int trim_files(const struct at_death *at, const struct death_file *last)
 {
     uint64_t removed;
@@ -357,8 +359,8 @@ static bool is_first(uint64_t pid)
 }
 
 /* Returns the signal that ended the process, or 0. The first process of a PID namespace gets no
- * signal that it sends itself: Go's runtime, since 1.27, then exits as a shell shows that signal.
- */
+ * signal that it sends itself: Go's runtime, since 1.27, then exits with the status 128 + signal,
+ * as shells show it. That counts only if no other thread goes on (is_alone: just this one ends). */
 static int signal_of_end(const struct at_death *at)
 {
     const struct death_watch *watch = &at->box.watch;
@@ -368,8 +370,9 @@ static int signal_of_end(const struct at_death *at)
     return status > 128 && !watch->is_alone && is_first(at->box.pid) ? status - 128 : 0;
 }
 
-/* Returns whether the heap of a process that ends like this is wanted: not if it was asked to end,
- * or ended by itself, unless the user wants that. */
+/* Returns whether the heap of a process that ends like this is wanted: if a signal ended it that is
+ * not one of those that ask for an end (SIGTERM and the like); with --at-death=exit also if it
+ * exited with a status other than 0. */
 static bool is_wanted(const struct at_death *at)
 {
     const struct death_watch *watch = &at->box.watch;
@@ -404,8 +407,8 @@ static void say_unwritten(const struct at_death *at)
             pid_of(at), WEXITSTATUS(status), why);
 }
 
-/* Returns whether the process continues with another thread. In execve() it may have none for a
- * moment. */
+/* Returns whether the process continues with a thread other than but (0: any). In execve() it may
+ * have none for a moment, so waits up to PATIENCE_IN_EXEC seconds for one. */
 static bool goes_on(const struct at_death *at, pid_t but)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -451,7 +454,8 @@ static void note_writer(struct at_death *at, int status)
         at->next_before = clock_seconds() + BETWEEN_FAILED;
 }
 
-/* Waits until a dump is complete that would not be if the process ended now. */
+/* Waits, for at most HOLD_MOST seconds, until the dump is complete that at->writer writes: with the
+ * end of the process the kernel would end the writer, too. */
 static void await_writer(struct at_death *at)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
@@ -466,7 +470,8 @@ static void await_writer(struct at_death *at)
     }
 }
 
-/* Leaves out of the copy what the disk has no room for: a part of the heap is better than none. */
+/* Limits the copy to what the disk has room for: a part of the heap is better than none. What the
+ * disk has beyond that may take what memory has no room for (spill). */
 static void cut_to_room(struct at_death *at)
 {
     struct death_reserve *reserve = &at->box.reserve;
@@ -565,7 +570,8 @@ static void note(struct at_death *at, pid_t id, int status)
         end_command(at, status);
 }
 
-/* Writes the answer to a request. That nobody reads it any more shows by another signal. */
+/* Writes the answer to a request of the parent, AT_DEATH_READY or _ENDED. If the parent has ended,
+ * another signal says so. */
 static void answer(const struct at_death *at, char byte)
 {
     while (write(at->answers, &byte, 1) < 0 && errno == EINTR)
@@ -590,7 +596,8 @@ static void let_go_or_seize(struct at_death *at)
     answer(at, at->is_over ? AT_DEATH_ENDED : AT_DEATH_READY);
 }
 
-/* Lets the process go. One that has come to its end is copied first. */
+/* Lets the process go, unless it is copied already. One that has come to its end is copied
+ * first. */
 static void release(struct at_death *at)
 {
     while (!at->has_copy && at->box.watch.thread != 0 && !death_let_run(&at->box.watch))
@@ -734,7 +741,7 @@ static void seek_heir(struct at_death *at)
             "program: nothing is watched any more");
 }
 
-/* Returns how soon to look again. */
+/* Returns after how many seconds to look again: sooner as long as a Go program is searched for. */
 static double next_look(const struct at_death *at)
 {
     const bool seeks = at->child.id != 0 && (!at->box.is_ready || at->box.watch.thread == 0);
@@ -742,7 +749,8 @@ static double next_look(const struct at_death *at)
 }
 
 /* Copies the living process, and starts another process that writes the copy to a file whose name
- * has a remark. Returns false if it could not. */
+ * has a remark. Returns false if it could not, or if the process has come to its end, which is met
+ * instead. */
 static bool copy_living(struct at_death *at, const char *remark)
 {
     if (!death_let_run(&at->box.watch)) {
@@ -795,8 +803,9 @@ static void say_full(const struct at_death *at, const struct disk_room *room)
         pid_of(at), in_mb(room->needed), in_mb(room->free), at->options->output);
 }
 
-/* Copies the process at a part of its limit, if the disk has room for the dump: it is tried again
- * and again, and a full disk is reported once until it has room. */
+/* Copies the process at a part of its limit, if the disk has room for the dump. The next copy may
+ * be made BETWEEN seconds later, or after a failure BETWEEN_FAILED; a full disk is reported once
+ * until it has room. */
 static void copy_before(struct at_death *at, uint64_t limit)
 {
     const unsigned percent = (unsigned)at->options->at_death_percent;
@@ -934,7 +943,8 @@ static void await_command(struct at_death *at)
     }
 }
 
-/* Prepares the output. A command is started also if it cannot be written to now. */
+/* Prepares the output: makes its directory, tries to write to it, and chooses where the temporary
+ * file goes. With a command, an output that cannot be written to is only a warning. */
 static struct g2h_error *at_death_open(struct at_death *at)
 {
     const struct options *options = at->options;
@@ -988,7 +998,7 @@ static struct g2h_error *explain(struct at_death *at, bool was_there, struct g2h
  * machine does not end. */
 static bool ends_with(uint64_t pid)
 {
-    static const char machine[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+    static const char machine[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */
     enum { MOST_ABOVE = 64 };
     char space[sizeof(machine) + 1];
     const ssize_t size = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
@@ -1041,7 +1051,8 @@ static struct g2h_error *at_death_begin(struct at_death *at)
     return NULL;
 }
 
-/* Sets how long the process is held while its heap is written, if it is. */
+/* Sets how long the process is held while its heap is written, if it is: HOLD_MOST seconds, by a
+ * timer of this program, and if that is stuck, by the watchdog some seconds later. */
 static void hold_while_written(const struct at_death *at)
 {
     enum { IF_FROZEN = 10 };

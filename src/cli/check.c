@@ -57,8 +57,8 @@ static void add_choice(struct text *text, const char *name, const char *by)
         text_printf(text, " --by %s", by);
 }
 
-/* Finds the variant of the format that --by names. If there is none, says what --by takes with this
- * format, or which formats it goes with. */
+/* Chooses the variant of the format that --by names. If there is none, returns false after saying
+ * what --by takes with this format, or which formats it goes with. */
 bool format_choose_by(struct options *options, const char *by)
 {
     const char *name = name_of(options);
@@ -132,7 +132,8 @@ static bool implied_ends_in(const char *text, size_t size, const char *end)
     return size > count && memcmp(text + size - count, end, count) == 0;
 }
 
-/* Returns the suffix of the first size bytes of a path, or NULL if it implies nothing. */
+/* Returns the row of suffixes[] that the first size bytes of a path end in, or NULL if they imply
+ * nothing. */
 static const struct suffix *implied_find(const char *path, size_t size)
 {
     for (size_t i = 0; i < COUNT_OF(suffixes); i++)
@@ -141,7 +142,8 @@ static const struct suffix *implied_find(const char *path, size_t size)
     return NULL;
 }
 
-/* Returns the suffix of the output. Sets *ret_gzip if .gz follows it. */
+/* Returns the row of the suffix of the output, a file or a directory, or NULL. Sets *ret_gzip if
+ * .gz follows it. */
 static const struct suffix *find_output(const struct options *options, bool *ret_gzip)
 {
     size_t size = options->output ? strlen(options->output) : 0;
@@ -173,7 +175,7 @@ static const char *format_of_options(const struct options *options)
     return options->at_death ? FORMAT_DUMP : NULL;
 }
 
-/* Returns whether the user wants something that a report does not have. */
+/* Returns whether the user gave an option that only formats other than the report take. */
 static bool wants_file(const struct options *options)
 {
     return options->numbers || options->no_contexts || options->max_nodes > 0 || options->gzip ||
@@ -187,7 +189,8 @@ static bool is_format(const struct options *options, const char *name)
 
 /* Takes the format from the suffix of -o, or else from other options (format_of_options()), unless
  * --format is given; then a suffix that is sure to mean another format is refused. On a terminal
- * without any of these, the report is the default. */
+ * without any of these, the report is the default. Also takes -z from ".gz", and --json from
+ * ".json". Returns false after saying what is wrong. */
 bool implied_format(struct options *options)
 {
     bool gzip;
@@ -270,14 +273,8 @@ static bool check_output(const struct options *options)
                         format->name, format->is_file ? "file" : "directory", format->suffix);
 }
 
-/* An option that goes with others only, and whether the user gave it. */
-struct given {
-    bool is_given;
-    const char *name;
-};
-
 /* Returns the name of the first option that the user gave; NULL: none. The last has no name. */
-static const char *first_given(const struct given *options)
+static const char *first_given(const struct given_option *options)
 {
     while (options->name && !options->is_given)
         options++;
@@ -289,14 +286,15 @@ static const char *first_given(const struct given *options)
  * those that go only with it are wrong. Returns false after printing what is wrong. */
 static bool check_watch(const struct options *options)
 {
-    const char *part = first_given((struct given[]){{options->count > 0, "--count"},
-                                                    {options->until_growth > 0, "--until-growth"},
-                                                    {options->keep != NULL, "--keep"},
-                                                    {0}});
-    const char *other = first_given((struct given[]){{options->base != NULL, "--base"},
-                                                     {options->path_to != NULL, "--path-to"},
-                                                     {options->show != NULL, "--show"},
-                                                     {0}});
+    const char *part =
+        first_given((struct given_option[]){{options->count > 0, "--count"},
+                                            {options->until_growth > 0, "--until-growth"},
+                                            {options->keep != NULL, "--keep"},
+                                            {0}});
+    const char *other = first_given((struct given_option[]){{options->base != NULL, "--base"},
+                                                            {options->path_to != NULL, "--path-to"},
+                                                            {options->show != NULL, "--show"},
+                                                            {0}});
     if (options->watch == 0)
         return !part || USAGE_REFUSE("%s goes with --watch", part);
     if (options->pid == 0 && !options->command)
@@ -448,9 +446,9 @@ static bool check_sample(const struct options *options)
     return goes_with("--sample", others);
 }
 
-/* Refuses each option that the format, or another option, does not go with: the first that is wrong
- * is reported. */
-bool check_options(const struct options *options)
+/* Returns whether the format takes all options that the user gave and only some formats take.
+ * Returns false after printing the first that it does not take. */
+static bool check_format_options(const struct options *options)
 {
     const struct {
         bool is_given;
@@ -478,6 +476,13 @@ bool check_options(const struct options *options)
     for (size_t i = 0; i < COUNT_OF(given); i++)
         if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
             return false;
+    return true;
+}
+
+/* Returns whether options of processes are only given with one, and those about ages with --ages.
+ * Returns false after printing what is wrong. */
+static bool check_process_options(const struct options *options)
+{
     if (options->fork && options->pid == 0)
         return USAGE_REFUSE("--fork goes with --pid");
     if (options->ages > 0 && options->pid == 0 && !options->at_death)
@@ -491,6 +496,13 @@ bool check_options(const struct options *options)
         return USAGE_REFUSE("--older goes with --path-to CLASS");
     if (options->older > 0 && options->pid != 0 && options->ages == 0)
         return USAGE_REFUSE("--older of a process needs --ages, which watches it first: --ages 5m");
+    return true;
+}
+
+/* Returns whether the options that choose what the output has go together. Returns false after
+ * printing what is wrong. */
+static bool check_contents(const struct options *options)
+{
     if (options->path_to && options->show)
         return USAGE_REFUSE("--path-to and --show are two reports");
     if (options->by_label && (options->path_to || options->show || options->watch > 0 ||
@@ -503,23 +515,32 @@ bool check_options(const struct options *options)
                             FORMAT_DUMP);
     if (options->reachable && options->garbage)
         return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
-    const char *other = first_given((struct given[]){{options->path_to != NULL, "--path-to"},
-                                                     {options->show != NULL, "--show"},
-                                                     {options->watch > 0, "--watch"},
-                                                     {0}});
+    const char *other = first_given((struct given_option[]){{options->path_to != NULL, "--path-to"},
+                                                            {options->show != NULL, "--show"},
+                                                            {options->watch > 0, "--watch"},
+                                                            {0}});
     if (options->sections != 0 && other)
         return USAGE_REFUSE("--json= takes sections of a report about a whole heap, so it does not "
                             "go with %s",
                             other);
-    return check_mcp(options) && check_at_death(options) && check_inspect(options) &&
-           check_watch(options) && check_numbers(options) && check_summary(options) &&
-           check_under(options) && check_sample(options) && check_output(options);
+    return true;
+}
+
+/* Refuses each option that the format, or another option, does not go with: the first that is wrong
+ * is reported, and false returned. */
+bool check_options(const struct options *options)
+{
+    return check_format_options(options) && check_process_options(options) &&
+           check_contents(options) && check_mcp(options) && check_at_death(options) &&
+           check_inspect(options) && check_watch(options) && check_numbers(options) &&
+           check_summary(options) && check_under(options) && check_sample(options) &&
+           check_output(options);
 }
 
 /* ---- inputs ---- */
 
-/* Returns whether a file, compressed or not, is an executable by its first bytes. Does not touch
- * pipes. */
+/* Returns whether a file, compressed by gzip or not, is an executable by its first bytes. Does not
+ * touch pipes. */
 static bool is_executable(const char *path)
 {
     uint8_t start[64];

@@ -43,9 +43,11 @@ static bool is_other(const struct heirs *heirs, uint64_t image)
     return false;
 }
 
-/* Finds the nearest descendant of this program that runs a Go program; 0 if there is none. An
- * executable is opened once, because this is called several times a second. A child that a shell
- * has just forked is the shell until it calls execve(). */
+/* Returns the nearest descendant of this program that runs a Go program, but the one `except`; 0 if
+ * there is none. *ret_others: there are descendants, but `except`. An executable is opened once,
+ * because this is called several times a second: heirs has those that were not Go. A child that a
+ * shell has just forked is the shell until it calls execve(). is_quick: children_find_quickly() is
+ * enough. */
 uint64_t heir_find(struct heirs *heirs, uint64_t except, bool is_quick, bool *ret_others)
 {
     enum { MOST = HEIR_KNOWN };
@@ -73,7 +75,8 @@ uint64_t heir_find(struct heirs *heirs, uint64_t except, bool is_quick, bool *re
 /* The exit statuses of shells for a command that cannot be run, or does not exist. */
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, KILLED = 128 };
 
-/* Runs the command in the child; does not return. */
+/* Waits, in the child, for a byte from the pipe `go`, and runs the command with the signal mask;
+ * does not return. */
 static void child_run(char **command, const sigset_t *mask, int go)
 {
     char byte;

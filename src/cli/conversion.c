@@ -163,8 +163,9 @@ static const char *sampling_reason(const struct options *options, const struct g
                : "supposed as the samples fit it, and are too many for the usual one";
 }
 
-/* Says the rate with --verbose. Warns, unless the rate is known, if it is guessed by the samples,
- * or if it is FAR_OFF times larger or smaller than what would fit the heap. */
+/* Says with --verbose by which rate the samples of allocations are scaled. Unless the user or the
+ * process gives it, warns if it is guessed by the samples, or if it is FAR_OFF times larger or
+ * smaller than what would fit the heap. */
 void message_sampling(const struct options *options, const struct g2h_input *input,
                       const struct g2h_heap *heap)
 {
@@ -221,8 +222,9 @@ void series_keep(struct series *series, struct pipeline *conversion)
     conversion->origin.input = NULL;
 }
 
-/* Sets what the page of HTML shows beside the heap. The bases are the earlier dumps; their times
- * come before that of this one. Returns false if memory runs out. */
+/* Sets the series that the page of HTML shows: the bases, which are the earlier dumps, and the
+ * times of all, in milliseconds since 1970, that of this dump last. Returns false if memory runs
+ * out. */
 bool series_set_html(struct series *series, int64_t time, struct g2h_html_options *ret)
 {
     if (!vector_grow(&series->times, 1))
@@ -299,9 +301,8 @@ static bool series_has_exe(struct series *series, const char *path, const struct
 }
 
 /* Moves the executable of the dump before from the series to a conversion, in place of the one that
- * was opened to read the process (NULL: none), if series_has_exe() says that this dump has the
- * same: without one that was opened, also if another file has its path by now. path: that of --exe.
- */
+ * was opened to read the process, if any, if series_has_exe() says that this dump has the same.
+ * path: that of --exe, which counts if none was opened. */
 static void series_lend_exe(struct series *series, const char *path, struct pipeline *conversion)
 {
     struct g2h_exe **own = &conversion->origin.exe;
@@ -416,12 +417,13 @@ struct g2h_error *conversion_capture(const struct options *options, const char *
     return NULL;
 }
 
-/* Checks whether there can be as many objects, and whether there is memory for what follows the
- * loading of a heap: with types, without which it takes little more than it has. */
+/* Returns an error if the heap has more objects than the format can have, or if memory is too short
+ * for the steps after loading. That is only checked with types: without, they take little more than
+ * the loaded heap. */
 static struct g2h_error *check_loaded(const struct options *options,
                                       const struct pipeline *conversion)
 {
-    enum { LOADED = 28 }; /* bytes of an object that there are now: docs/performance.md */
+    enum { LOADED = 28 }; /* bytes per object that a loaded heap takes: docs/performance.md */
     const uint64_t objects = g2h_heap_object_count(conversion->heap);
     struct needs needs = {
         .name = conversion->origin.input->name,
@@ -454,8 +456,9 @@ struct g2h_error *conversion_match(const struct options *options, struct series 
     return NULL;
 }
 
-/* Returns the most nodes that the view may have, so that the snapshot, which has contexts in
- * addition, does not have more than --max-nodes. */
+/* Returns the most nodes that the view may have, 0 for any number, so that the snapshot, which has
+ * up to G2H_MOST_CONTEXTS nodes more for contexts, does not have more than --max-nodes; unless that
+ * is so small that the contexts alone would take it up. */
 static uint64_t conversion_view_nodes(const struct options *options)
 {
     const bool has_contexts = options->format->is_for_devtools && !options->no_contexts;
@@ -624,8 +627,9 @@ static void devtools_say_line(const char *line)
     say("go2heapsnapshot: %s", line);
 }
 
-/* Describes the target: *ret_path is its file, or empty; the title is its name, and the number of
- * the process. */
+/* Describes the target to DevTools: path is its executable or, if that is not known, its first
+ * input, or empty; title is the file's name, or the command, with the number of the process. Both
+ * end with a NUL. */
 static struct g2h_error *name_inspected(const struct options *options, struct text *title,
                                         struct text *path)
 {

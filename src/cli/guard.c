@@ -18,7 +18,8 @@
 
 #include "cli/messages.h"
 
-/* Does the guard's work; does not return. */
+/* Does the guard's work in the child; does not return. Ends with an error if the parent, the
+ * process with the ID parent, has ended; if it ends later, the kernel sends SIGTERM. */
 static void guard_run(const struct options *options, at_death_write *write, void *context,
                       int answers, pid_t parent)
 {
@@ -34,7 +35,7 @@ static void guard_run(const struct options *options, at_death_write *write, void
     _exit(at_death_run(options, write, context, answers));
 }
 
-/* Waits for the answer to a request. Returns 0 if the guard has ended. */
+/* Waits for the answer to a request: AT_DEATH_READY or AT_DEATH_ENDED; 0: the guard has ended. */
 static char guard_await(const struct guard *guard)
 {
     char answer = 0;
@@ -43,15 +44,16 @@ static char guard_await(const struct guard *guard)
     return answer;
 }
 
-/* Has the guard let the process go, or seize it again. */
+/* Has the guard let the process go, or seize it again, in turn. Returns its answer as
+ * guard_await(). */
 static char guard_ask(const struct guard *guard)
 {
     return kill(guard->id, SIGUSR2) == 0 ? guard_await(guard) : 0;
 }
 
 /* Starts the guard, the process that waits for the death of another. The guard is a child made by
- * fork(), connected by a pipe for its answers; this waits for the first, which tells whether the
- * guard is ready. */
+ * fork(), connected by a pipe for its answers; this waits for the first. Returns whether the guard
+ * is ready; if not, the reason has been printed. */
 bool guard_begin(const struct options *options, at_death_write *write, void *context,
                  struct guard *ret)
 {
@@ -85,9 +87,9 @@ bool guard_has_ended(const struct guard *guard)
     return guard_ask(guard) != AT_DEATH_READY || guard_ask(guard) != AT_DEATH_READY;
 }
 
-/* Asks whether the guard still waits for a death: if so, ends it by SIGTERM; if it has copied a
- * process, waits until that is written. Returns the guard's exit status if that is not 0 and status
- * is not EXIT_FAILED, else status. */
+/* Asks whether the guard still waits for a death (it lets the process go, too): if so, ends it by
+ * SIGTERM; if it has copied a process, waits until that is written. Returns the guard's exit status
+ * if that is not 0 and status is not EXIT_FAILED, else status. */
 int guard_end(struct guard *guard, int status)
 {
     int how = SIGKILL;

@@ -27,12 +27,13 @@ struct hold_message {
 
 static struct {
     struct hold_message first, second, late;
-    pid_t but;
-    double when; /* of the first signal; 0: there was none */
+    pid_t but;   /* a process whose signals do not count; 0: none */
+    double when; /* of the first signal, as clock_seconds(); 0: there was none */
 } hold;
 
-/* Blocks signals: *ret becomes all but those of errors in this program and those that are
- * ignored. */
+/* Blocks signals, so that sigtimedwait() gets them: *ret becomes all but those of errors in this
+ * program and those that are ignored (of these SIGCHLD counts all the same). *ret_before: those
+ * that were blocked before. */
 void hold_signals(sigset_t *ret, sigset_t *ret_before)
 {
     static const int errors[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
@@ -83,7 +84,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     hold_say(&hold.first);
 }
 
-/* Handles the signal of hold_for(); another process may send one as well. */
+/* Handles SIGALRM, by which hold_for() says that time is up: gives up. One that a process has sent
+ * (si_code <= 0) is ignored. */
 static void on_late(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)context;
@@ -98,7 +100,7 @@ static void set_message(struct hold_message *message, const char *format, unsign
     message->size = size > 0 && as_size(size) < sizeof(message->text) ? as_size(size) : 0;
 }
 
-/* Lets the ending signals through, or blocks them again. */
+/* Lets the ending signals and SIGALRM through (SIG_UNBLOCK), or blocks them again (SIG_BLOCK). */
 static void hold_mask(int how)
 {
     sigset_t set;

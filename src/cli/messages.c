@@ -23,16 +23,16 @@
 #include "cli/terminal.h"
 #include "process/attach/available.h"
 
-static bool never_waits;
-static unsigned left_out; /* lines */
+static bool never_waits;  /* messages_never_wait(): lines are left out rather than waited for */
+static unsigned left_out; /* lines since the last one that was printed */
 
 void messages_never_wait(void)
 {
     never_waits = true;
 }
 
-/* Returns whether a line may be printed now. When nothing may be waited for, returns false if
- * standard error takes nothing for a moment. */
+/* Returns whether a line may be printed now: always, unless nothing may be waited for and standard
+ * error takes nothing for 0.1 s, as a pipe whose reader is stopped. */
 bool messages_can_print(void)
 {
     enum { PATIENCE = 100 /* ms */ };
@@ -40,7 +40,8 @@ bool messages_can_print(void)
     return !never_waits || poll(&error, 1, PATIENCE) > 0;
 }
 
-/* Prints a line, unless it would have to wait. */
+/* Prints a line on standard error, unless it would have to wait: then it is only counted, and the
+ * next line says so. */
 static void print_line(const char *line, size_t size)
 {
     if (!messages_can_print()) {
@@ -140,8 +141,8 @@ void message_untyped_hint(const struct options *options, const struct g2h_input 
         input->name);
 }
 
-/* Notes what an executable lacks: a version that names a release, DWARF, or both DWARF and symbols
- * (stripped), with what that costs. */
+/* Notes what an executable lacks, and what that costs: a version that names a release; DWARF; or
+ * both DWARF and names of variables (stripped). */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const int named = go_release_parse(g2h_heap_go_version(heap)).minor;
@@ -176,7 +177,7 @@ static const char *plural_of(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Warns of objects that were left out, if there are any. */
+/* Warns of a number of objects, unless it is 0: "3 objects TEXT". */
 static void warn_count(const struct g2h_input *input, uint64_t count, const char *text)
 {
     char line[256];
@@ -592,15 +593,9 @@ static struct g2h_contexts_account messages_contexts_of(const struct options *op
     return account;
 }
 
-/* Prints the tables of --verbose about the graph: pointers, what is reachable, and the nodes and
- * edges of the output. Lines for what is optional (objects left out or folded, contexts, numbers,
- * short cuts) are there only if there are any, or if the option is given. */
-static void account_graph(const struct options *options, const struct g2h_graph *graph,
-                          const struct g2h_view *view, const struct g2h_numbers_account *numbers)
+/* Prints how many pointers lead to objects, and how many do not. */
+static void account_pointers(const struct g2h_graph_account *account)
 {
-    const struct g2h_graph_account *account = g2h_graph_account(graph);
-    const struct g2h_view_account *seen = g2h_view_account(view);
-    const struct g2h_contexts_account contexts = messages_contexts_of(options, view);
     say("pointers that are not nil");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
@@ -613,17 +608,33 @@ static void account_graph(const struct options *options, const struct g2h_graph 
          "words of frames that no field list has");
     line("allocation samples", account->samples, "", "");
     line("  of no object in the dump", account->samples_missed, "", "");
+}
+
+/* Prints what is garbage, and what several groups of roots hold. */
+static void account_reachability(const struct g2h_graph *graph, const struct g2h_heap *heap)
+{
+    const struct g2h_graph_account *account = g2h_graph_account(graph);
     say("reachability");
     line("objects that nothing holds", account->unreachable_objects, "",
-         may_have_cleanups(g2h_view_heap(view), graph)
-             ? "garbage since the last collection, or cleanups"
-             : "garbage since the last collection");
+         may_have_cleanups(heap, graph) ? "garbage since the last collection, or cleanups"
+                                        : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     line("held by several groups of roots", account->shared_bytes, "bytes",
          "packages, goroutines in a place ...");
     line("  directly: no other such holds it", account->several, "", "");
     line("  shown below (held by several)", account->several_shown, "", "");
     line("    their retained size", account->several_shown_bytes, "bytes", "");
+}
+
+/* Prints how many nodes and edges the output has. Lines for what is optional (objects left out or
+ * folded, contexts, numbers, short cuts) are there only if there are any, or if the option is
+ * given. */
+static void account_nodes(const struct options *options, const struct g2h_graph *graph,
+                          const struct g2h_view *view, const struct g2h_numbers_account *numbers)
+{
+    const struct g2h_view_account *seen = g2h_view_account(view);
+    const struct g2h_contexts_account contexts = messages_contexts_of(options, view);
+    const uint64_t shortcuts = g2h_graph_account(graph)->shortcuts;
     say("snapshot");
     if (seen->left_out_objects > 0)
         line("objects left out as garbage", seen->left_out_objects, "", "");
@@ -640,13 +651,13 @@ static void account_graph(const struct options *options, const struct g2h_graph 
     line("edges", seen->edges + contexts.edges + numbers->edges, "", "");
     if (options->numbers)
         line("  of them to numbers", numbers->edges, "", "");
-    if (account->shortcuts > 0)
-        line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
+    if (shortcuts > 0)
+        line("  of them short cuts", shortcuts, "", "weak: from maps and weak pointers");
 }
 
-/* Warns of a snapshot that DevTools takes long to load. Measured with Chromium 156: 27 s and 1.15
- * GB for 4 million nodes of a typed heap, 164 s and 3.8 GB for 20 million, which then can be used.
- */
+/* Warns of a snapshot of more than 20 million nodes, which DevTools takes long to load. Measured
+ * with Chromium 156: 27 s and 1.15 GB for 4 million nodes of a typed heap, 164 s and 3.8 GB for 20
+ * million, which then can be used; for more, as many times that. */
 static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
 {
     const uint64_t comfortable = 20000000;
@@ -661,15 +672,12 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
     warn(input, text);
 }
 
-/* Notes what the output leaves out or folds: garbage, what is not below --under, or else objects
- * that were folded, and bytes of arrays that are cut. Warns if DevTools would need much memory for
- * it, or if --max-nodes cannot be met. */
-void message_size(const struct options *options, const struct g2h_input *input,
-                  const struct g2h_graph *graph, const struct g2h_view *view)
+/* Notes how much garbage the output leaves out, if it does, and which option keeps it; nothing if
+ * the format never has any. */
+static void message_garbage(const struct options *options, const struct g2h_input *input,
+                            const struct g2h_graph *graph, const struct g2h_view *view)
 {
-    const struct g2h_view_account *account = g2h_view_account(view);
     const struct g2h_graph_account *garbage = g2h_graph_account(graph);
-    const uint64_t nodes = account->nodes + messages_contexts_of(options, view).nodes;
     const bool is_complete = g2h_heap_is_complete(g2h_view_heap(view)),
                never_has = options->format->leaves_out_garbage && is_complete;
     const bool has_cleanups = may_have_cleanups(g2h_view_heap(view), graph);
@@ -679,6 +687,17 @@ void message_size(const struct options *options, const struct g2h_input *input,
             input->name, garbage->unreachable_objects, plural_of(garbage->unreachable_objects),
             in_units(garbage->unreachable_bytes).text, option,
             has_cleanups ? "; what cleanups hold may be among them, which --exe would tell" : "");
+}
+
+/* Notes what the output leaves out or folds: garbage, what is not below --under, or else objects
+ * that were folded, and bytes of arrays that are cut. Warns if DevTools would need much memory for
+ * it, or if --max-nodes cannot be met. */
+void message_size(const struct options *options, const struct g2h_input *input,
+                  const struct g2h_graph *graph, const struct g2h_view *view)
+{
+    const struct g2h_view_account *account = g2h_view_account(view);
+    const uint64_t nodes = account->nodes + messages_contexts_of(options, view).nodes;
+    message_garbage(options, input, graph, view);
     if (account->is_under && !options->format->is_text)
         say("go2heapsnapshot: note: %s: under %s: %" PRIu64 " object%s, %s; held by %" PRIu64
             " object%s, %s; everything else: %" PRIu64 " object%s, %s",
@@ -733,7 +752,9 @@ void message_account(const struct options *options, const struct g2h_input *inpu
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_graph(options, graph, view, numbers);
+    account_pointers(g2h_graph_account(graph));
+    account_reachability(graph, heap);
+    account_nodes(options, graph, view, numbers);
 }
 
 /* Adds to an error about memory how much there was and what limits it. Where nothing limits
@@ -753,7 +774,8 @@ void message_memory(void)
             had.text, limit);
 }
 
-/* Prints how often this program has waited for a page from a disk. */
+/* Prints how often this program has waited for a page from a disk since it had done so `before`
+ * times. */
 void message_disk_faults(uint64_t before)
 {
     say("memory");

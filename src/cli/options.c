@@ -75,8 +75,9 @@ static void processes_deinit(struct processes *processes)
 
 /* ---- one process ---- */
 
-/* Returns what is known of the executable at a path; NULL: it cannot be read. Each file is looked
- * at once, as many processes may run it. */
+/* Returns what is known of the executable at a path; NULL: it cannot be read, or memory has run out
+ * (processes->failed). Valid until the next call. Each file is looked at once, as many processes
+ * may run it. */
 static const struct looked_at *look_at(struct processes *processes, const char *path)
 {
     struct stat status;
@@ -97,14 +98,16 @@ static const struct looked_at *look_at(struct processes *processes, const char *
     return &processes->files.data[processes->files.count - 1];
 }
 
-/* Returns when the machine has started, in seconds since 1970; UINT64_MAX: not known. */
+/* Returns when the machine has started, in seconds since 1970, by btime of proc(5); UINT64_MAX: not
+ * known. */
 static uint64_t machine_start(void)
 {
     _cleanup_(text_deinit) struct text machine = {0};
     return procfs_read("/proc/stat", &machine) == 0 ? procfs_number(&machine, "btime") : UINT64_MAX;
 }
 
-/* Returns when a process has started; 0: not known. */
+/* Returns when a process has started, in seconds since 1970; 0: not known. The kernel has it as
+ * ticks since the machine's start. */
 static time_t start_of(const struct processes *processes, uint64_t pid)
 {
     const uint64_t since = procfs_stat_number(pid, PROCFS_START);
@@ -114,8 +117,8 @@ static time_t start_of(const struct processes *processes, uint64_t pid)
     return (time_t)(processes->boot + since / (uint64_t)ticks);
 }
 
-/* Appends the base name of a process's executable; nothing if it may not be known. Returns 0 or an
- * errno value. */
+/* Appends the base name of a process's executable, also of one that has been removed, and a NUL.
+ * Returns 0 or an errno value: then nothing is appended, as for a process of another user. */
 static int append_executable(uint64_t pid, struct text *text)
 {
     static const char deleted[] = " (deleted)";
@@ -163,8 +166,8 @@ static void processes_add(struct processes *processes, uint64_t pid, const char 
         process.name.failed || process.version.failed || !vector_push(&processes->list, process);
 }
 
-/* Finds the processes with a name, or all if it is NULL. Returns false after printing that memory
- * has run out. */
+/* Finds the Go processes with a name, or all if it is NULL. Returns false after printing that
+ * memory has run out. */
 static bool processes_read(struct processes *ret, const char *name)
 {
     _cleanup_(procfs_close) DIR *directory = opendir("/proc");
@@ -325,15 +328,16 @@ static bool repeat_end(struct text *command)
 
 /* ---- the name that was probably meant by a misspelled one ---- */
 
-enum { LONGEST = 32 };
+enum { LONGEST = 32 /* bytes of a name that is compared */ };
 
 static size_t least(size_t a, size_t b)
 {
     return MIN(a, b);
 }
 
-/* Returns how many edits turn one string into the other (optimal string alignment). Both have at
- * most LONGEST bytes. */
+/* Returns how many edits turn one string into the other: bytes that are added, left out, replaced,
+ * or swapped with the next one (optimal string alignment distance). rows[i][j] is that of the first
+ * i and j bytes. Both strings have at most LONGEST bytes. */
 static size_t distance(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     size_t rows[LONGEST + 1][LONGEST + 1];
@@ -425,8 +429,8 @@ static bool take_max_nodes(struct options *options, const char *text)
         factor = 1000;
     else if (*end == 'M' || *end == 'm')
         factor = 1000000;
-    if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX ||
-        end[factor > 1] != '\0')
+    const char *const rest = factor > 1 ? end + 1 : end;
+    if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX || *rest != '\0')
         return USAGE_REFUSE("--max-nodes takes a number such as 500K or 2M, not '%s'", text);
     options->max_nodes = value * factor;
     return true;
@@ -665,7 +669,10 @@ static const struct known known[] = {
     {"version", 'V', .print = usage_print_version},
 };
 
-enum { KNOWN = COUNT_OF(known), FIRST = 256 };
+enum {
+    KNOWN = COUNT_OF(known),
+    FIRST = 256 /* above all letters of short options */
+};
 
 static bool has_argument(const struct known *option)
 {
@@ -721,8 +728,9 @@ static void say_nearest(int argc, char **argv)
         say("Did you mean '--%s'?", nearest);
 }
 
-/* Runs getopt over the command line once more, to print its message. It prints arguments as they
- * are, so characters that a terminal would act upon are replaced first. */
+/* Runs getopt over the command line once more, up to the option that it refuses, to have it print
+ * its message; then suggests what may be meant. It prints arguments as they are, so characters that
+ * a terminal would act upon are replaced first. */
 static void refuse_option(int argc, char **argv, const struct for_getopt *described)
 {
     for (int i = 1; i < argc; i++)
@@ -735,8 +743,8 @@ static void refuse_option(int argc, char **argv, const struct for_getopt *descri
     usage_say_hint();
 }
 
-/* Applies an option. Returns false after printing what is wrong, or the text of --help or
- * --version; *ret_status is set in that case. */
+/* Applies an option, as its row of known[] says. Returns false after printing what is wrong, or the
+ * text of --help or --version, whose exit status is *ret_status. */
 static bool take(struct options *options, const struct known *option, char *argument,
                  int *ret_status)
 {
@@ -781,7 +789,8 @@ static void take_inputs(struct options *options, char **files, int count)
         options->base = NULL;
 }
 
-/* Completes the command of hints, or clears it if it cannot read the same input again. */
+/* Completes the command of hints (options->again) with the inputs, or clears it if it cannot be
+ * shown, or could not read the same input again, as from a pipe. */
 static void repeat_inputs(struct options *options, char **files, int count)
 {
     bool is_pipe = false;
@@ -808,7 +817,7 @@ static void choose_label(struct options *options)
 /* Reads and checks the command line. getopt_long() reads the options; then a format that others
  * imply is chosen, the options are checked against each other, and the other words are taken as
  * inputs, or with --at-death as the command to run. "--pid" without a value lists the processes of
- * Go. */
+ * Go. Returns false if there is nothing to convert: *ret_status is then the exit status. */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static char name[] = "go2heapsnapshot";

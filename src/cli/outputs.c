@@ -52,7 +52,8 @@ char *directory_path(const char *directory, const char *name, bool gzip)
     return size < 0 ? NULL : path;
 }
 
-/* Opens the next target. It counts after an error, too: outputs_deinit() releases it. */
+/* Opens a path (NULL: standard output) as the next target, which must be none of the sources. It
+ * counts after an error, too: outputs_deinit() releases it. */
 static struct g2h_error *open_next(struct outputs *outputs, const char *path,
                                    const struct target_source *sources, size_t count)
 {
@@ -82,7 +83,9 @@ static struct g2h_error *open_in_directory(struct outputs *outputs, const struct
     return NULL;
 }
 
-/* Remembers the state of the file before something is added to it. */
+/* Records the state of a database before something is added to it, for message_narrowed(); the
+ * library opens it. Refuses one that is a source, and notes a journal of a program that was
+ * killed. */
 static struct g2h_error *open_to_append(struct outputs *outputs, const char *path,
                                         const struct target_source *sources, size_t count)
 {
@@ -98,8 +101,9 @@ static struct g2h_error *open_to_append(struct outputs *outputs, const char *pat
     return NULL;
 }
 
-/* Opens the output. A format in one of three ways: SQLite only by its name, several files in a
- * directory, or one file; --append opens what exists. */
+/* Opens the output: of a format with several files a directory, else one file. A database gets a
+ * temporary file as well, and ret->database, because SQLite opens files by name; with --append the
+ * one that exists is used. */
 struct g2h_error *outputs_open(const struct options *options, const char *path,
                                const struct target_source *sources, size_t count,
                                struct outputs *ret)
@@ -145,7 +149,7 @@ void outputs_deinit(struct outputs *outputs)
 
 /* ==== the dumps of the first and the last snapshot of a watched process ==== */
 
-/* Creates the directory at path, unless it exists. */
+/* Begins to keep dumps in the directory at path, which is created unless it exists. */
 struct g2h_error *keep_begin(const char *path, const struct target_source *sources, size_t count,
                              unsigned threads, uint64_t largest_array, struct keep *ret)
 {
@@ -224,7 +228,7 @@ void keep_deinit(struct keep *keep)
 
 /* ==== the paths of a series' snapshots ==== */
 
-/* Returns the size of a name without an ending, if it has that ending. */
+/* Returns the size of a name without an ending or, if it does not have that, its size. */
 static size_t without(const char *name, size_t size, const char *ending)
 {
     const size_t length = strlen(ending);

@@ -73,7 +73,7 @@ static void target_block_signals(sigset_t *ret_before)
 /* ---- directories ---- */
 
 /* Creates a directory. Signals are blocked so that one that ends the program finds the directory in
- * the list of what is unfinished. errno says why it failed. */
+ * the list of what is unfinished. Returns false, with errno set, if that fails. */
 bool target_make_directory(const char *path, struct target_directory *ret)
 {
     sigset_t before;
@@ -94,8 +94,8 @@ static void widen(const char *path)
     chmod(path, 0777 & ~mask); /* fails if the file system has none */
 }
 
-/* Makes a directory PATH.XXXXXX, which gets its name when it is complete. Fails with EEXIST if
- * there is something of that name already. */
+/* Makes a directory PATH.XXXXXX, which gets the name PATH when it is complete. Returns false, with
+ * errno set, if that fails: EEXIST if PATH exists already. */
 bool target_make_directory_beside(const char *path, struct target_directory *ret)
 {
     sigset_t before;
@@ -195,7 +195,7 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
  * set, if it cannot be found out. */
 static char *follow_links(const char *path)
 {
-    enum { MOST_LINKS = 40 };
+    enum { MOST_LINKS = 40 /* as Linux follows (MAXSYMLINKS) */ };
     char link[4096];
     char *at = strdup(path);
     for (int i = 0; at; i++) {
@@ -270,8 +270,9 @@ static struct g2h_error *open_temporary(struct target *target)
     return error_system(reason, "%s: cannot create", target->name);
 }
 
-/* Opens the file that the name leads to: a regular file will be replaced, a device or a pipe is
- * written to. */
+/* Opens the output: instead of a regular file, or one that does not exist, a temporary one that
+ * replaces it when it is complete; a device, a pipe, or a file that has no name any more
+ * (/proc/self/fd/N) itself. */
 static struct g2h_error *open_path(struct target *target)
 {
     struct stat status;
@@ -421,7 +422,7 @@ static mode_t permissions(const struct target *target, const struct target_read 
  * then turn into that. Returns false, with errno set, if that fails. */
 static bool name_temporarily(struct target *target)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 100 /* names that exist already */ };
     const size_t size = strlen(target->path) + sizeof(".XXXXXXXX");
     char proc[64];
     target->temporary_path = malloc(size);
@@ -539,8 +540,9 @@ void target_deinit(struct target *target)
 /* ==== the descriptors and signals that the process gets from its caller, and how it ends ==== */
 
 /* Opens the standard descriptors that are closed, so that no file that is opened later gets their
- * numbers, and messages are not written into it. They are opened so that reading or writing fails.
- * Returns false if that is not possible. */
+ * numbers, and messages are not written into it. They are opened the wrong way round, so that
+ * reading or writing fails, without /dev/null as a directory. Returns false if that is not
+ * possible. */
 bool signals_occupy_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -557,7 +559,7 @@ static const char *program; /* for messages */
 
 /* Handles SIGBUS. If it is for unreadable bytes of a mapped input, says so and ends the program,
  * without unfinished files; otherwise ends it as the signal does. Several threads may hit such
- * bytes: the first one tells it. */
+ * bytes: the first one says so, and the others wait for the end. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     static bool is_told;

@@ -68,8 +68,9 @@ static const struct {
         {{"reading", 1}, {"graph", 4}, {"dominators", 13}, {"writing", 56}, {"indexing", 100}},
 };
 
-/* Prints which step of how many this is, and how much of the whole is done. Steps that are not
- * planned, such as copying a process, have a percentage of their own. */
+/* Prints which step of how many this is, and how much of the whole is done: the phase moves from
+ * the end of the one before it to its own. Steps that are not planned, such as copying a process,
+ * have a percentage of their own. */
 static void show_share(const char *phase, uint64_t done, uint64_t total)
 {
     const double part = total > 0 ? as_ratio(done, total) : 0;
@@ -89,7 +90,8 @@ static void show_share(const char *phase, uint64_t done, uint64_t total)
         fprintf(stderr, " %3.0f %%", 100 * part);
 }
 
-/* Shows a step and how much of it is done, at most ten times a second unless the step is new. */
+/* Shows a step and how much of it is done, at most ten times a second unless the step is new. done
+ * and total are bytes when reading or copying a dump. */
 static void show(const char *phase, uint64_t done, uint64_t total, uint64_t objects)
 {
     double time = clock_seconds();
@@ -154,8 +156,8 @@ bool terminal_is_output(const struct options *options)
     return !options->output && isatty(STDOUT_FILENO);
 }
 
-/* Returns the width of a report. COLUMNS comes before what the terminal says. 0: no terminal, so no
- * limit. */
+/* Returns the width of a report in characters: COLUMNS, else what the terminal says; 0: no
+ * terminal, so no limit. */
 unsigned terminal_columns(const struct options *options)
 {
     const char *columns = getenv("COLUMNS");
@@ -210,7 +212,8 @@ static const char *find_pager(void)
     return *pager == '\0' || strcmp(pager, "cat") == 0 ? NULL : pager;
 }
 
-/* Starts a pager that reads a file. Returns false if it cannot be started. */
+/* Starts a pager, by the shell, whose standard input is the file, and which can be interrupted
+ * though this program ignores that. Returns false if it cannot be started. */
 static bool pager_start(const char *pager, int fd, pid_t *ret)
 {
     char *const words[] = {"sh", "-c", (char *)(uintptr_t)pager, NULL};
@@ -243,7 +246,7 @@ static bool page(const char *pager, int fd)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     pid_t child;
     int status = 0;
-    setenv("LESS", "FRX", 0);
+    setenv("LESS", "FRX", 0); /* as git does: quit if it fits, colours, no other screen */
     sigaction(SIGINT, &ignore, &interrupt); /* as the pager does, which is ended by q */
     sigaction(SIGQUIT, &ignore, &quit);
     const bool is_started = pager_start(pager, fd, &child);

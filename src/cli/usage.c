@@ -100,7 +100,7 @@ static const char more_help[] =
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
     "its readable part was converted; 4 something grew in every interval.\n";
 
-/* Prints to standard output. Returns the exit status. */
+/* Prints text to standard output. Returns the exit status, after saying why it failed. */
 static int print(const char *text)
 {
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0)

@@ -114,7 +114,8 @@ static bool moments_have_ended(const struct moments *moments)
     return moments->pid != 0 && g2h_process_image(moments->pid) != moments->image;
 }
 
-/* Waits for some seconds, or until a signal comes. */
+/* Waits for less than a second, or until a signal comes; meanwhile the collections are watched, if
+ * they are, whose error becomes moments->error. */
 static void moments_pause(struct moments *moments, double seconds)
 {
     const struct timespec pause = {.tv_nsec = (long)(seconds * 1e9)};
@@ -126,8 +127,9 @@ static void moments_pause(struct moments *moments, double seconds)
 }
 
 /* Waits for the next moment; those that have passed since the last one count as missed. Returns
- * false at once if the process ends or runs another program, if a signal came, or if *is_over,
- * which another thread may set. */
+ * false, within a tenth of a second, if the process ends or runs another program, if its
+ * collections cannot be watched any more, if a signal came, or if *is_over, which another thread
+ * may set. */
 static bool moments_wait(struct moments *moments, const atomic_bool *is_over)
 {
     const double every = (double)moments->every;
@@ -189,7 +191,8 @@ static void *beside_run(void *argument)
     return NULL;
 }
 
-/* Blocks the signals that processes send; the thread inherits that. */
+/* Blocks all signals but those of errors, so that the thread that is created next inherits that,
+ * and signals of users go to the first thread. */
 static void beside_block_signals(sigset_t *ret_before)
 {
     sigset_t signals;
@@ -310,7 +313,7 @@ static const char *snapshot_name(const struct options *options, const struct pip
 /* Forgets every second heap of a page with trends if there are as many as a page can have. */
 static void thin_out(struct series *series)
 {
-    enum { MOST_TRENDS = 200 };
+    enum { MOST_TRENDS = 200 }; /* as check_series() allows */
     size_t kept = 0;
     if (series->bases.count < MOST_TRENDS)
         return;
@@ -396,8 +399,8 @@ static struct g2h_error *watch_take_snapshot(const struct options *options, stru
     return NULL;
 }
 
-/* Converts a snapshot: only its numbers and names are kept, unless the user wants the first and the
- * last dump. */
+/* Converts a snapshot, adds it to the trend, and reports it, with the page anew if there is one.
+ * Only its numbers and names are kept, unless the user wants the first and the last dump. */
 static struct g2h_error *add_snapshot(const struct watching *watching, struct snapshot *snapshot)
 {
     static const struct outputs none = {.name = "standard output"};
@@ -505,7 +508,8 @@ static bool watching_have_ended(const struct watching *watching)
     return moments_have_ended(&watching->moments) || (guard && guard_has_ended(guard));
 }
 
-/* Takes the snapshot of this moment. Returns false if the process has ended. */
+/* Takes the snapshot of this moment, and passes it on to be converted. Returns false if the process
+ * has ended; after another failure true, as note_failed() decides whether the watch goes on. */
 static bool take_next(struct watching *watching)
 {
     const bool is_alone = beside_is_idle(&watching->beside);
@@ -538,8 +542,9 @@ static bool has_all(struct watching *watching)
     return watching->done >= count;
 }
 
-/* Returns an interval in seconds, a round one, at which no snapshot that takes so many milliseconds
- * is missed, with half of that to spare. */
+/* Returns an interval in seconds at which no snapshot that takes so many milliseconds is missed,
+ * with half of that to spare, rounded up: below 10 s to seconds, below a minute to 5 s, below ten
+ * minutes to 30 s, else to minutes. */
 static unsigned long long enough_seconds(unsigned milliseconds)
 {
     enum { MINUTE = 60, SECOND = 1000 };
