@@ -52,7 +52,8 @@ static bool questions_put(struct questions *questions, enum channel_kind kind, u
     return true;
 }
 
-/* Asks the session. done is called with the answer. Returns false if memory runs out. */
+/* Asks the session on behalf of the request that an answer goes to. done is called with the answer.
+ * Returns false if memory runs out. */
 static bool questions_ask(struct questions *questions, enum channel_kind kind, const void *body,
                           size_t size, const struct reply_to *to, questions_done *done)
 {
@@ -76,8 +77,9 @@ bool questions_take(struct questions *questions, uint32_t number, struct questio
     return false;
 }
 
-/* Gets the next message that is complete. Returns false if there is none yet, or, with *ret_broken,
- * if it is too long. */
+/* Gets the message of the session at `from` in what has come, if it is complete: its head, and
+ * where its body begins. Returns false if it is not complete yet, or, with *ret_broken, if it is
+ * too long. */
 bool questions_message(const struct questions *questions, size_t from, struct channel_head *ret,
                        const char **body, bool *ret_broken)
 {
@@ -100,9 +102,7 @@ void questions_deinit(struct questions *questions)
 
 /* ---- snapshot requests ---- */
 
-enum {
-    LITTLE_LEFT = 64 << 10
-}; /* bytes that a client need not have taken when more is asked for */
+enum { LITTLE_LEFT = 64 << 10 /* bytes that clients need not have taken when more is asked for */ };
 
 /* Tells a client how much of its snapshot is done, if it has asked for that. is_finished: this is
  * the last such message. */
@@ -132,7 +132,8 @@ static bool has_requested(const struct snapshot_request *request, uint64_t conne
 
 /* Adds a snapshot request of the client that an answer goes to. A client waits for the snapshot
  * that is being made, unless that is ready or the client waits for it already; then for the next
- * one. has_progress: it wants to be told how much is done. */
+ * one. A client that waits for both is refused. has_progress: it wants to be told how much is
+ * done. */
 static void requests_add(struct hub *hub, const struct reply_to *to, bool has_progress)
 {
     struct snapshot_requests *requests = &hub->requests;
@@ -161,8 +162,8 @@ static void requests_end(struct hub *hub)
     requests->next = (struct snapshot_request){0};
 }
 
-/* Has the next snapshot begin REQUESTS_PAUSE from now at the earliest. */
-static void delay_next_press(struct hub *hub)
+/* Has the next snapshot begin REQUESTS_PAUSE milliseconds from now at the earliest. */
+static void delay_next_snapshot(struct hub *hub)
 {
     hub->requests.not_before = hub->now + REQUESTS_PAUSE;
 }
@@ -184,8 +185,8 @@ static void send_chunk(struct hub *hub, const char *data, size_t size, bool with
     hub->failed |= event.failed;
 }
 
-/* Appends a snapshot whose only object has the error as its name. A client that shows progress
- * would show it for ever if it got an error. */
+/* Appends a snapshot of V8's format (docs/snapshot-format.md) whose only object has the error as
+ * its name. A client that shows progress would show it for ever if it got an error. */
 static void append_failure(struct text *text, const char *why, size_t size)
 {
     static const char before[] =
@@ -231,11 +232,12 @@ static void requests_fail(struct hub *hub, const char *why, size_t size)
             reply_error(hub, &client->to, REPLY_REFUSED, why, size);
     }
     if (!request->is_ready)
-        delay_next_press(hub);
+        delay_next_snapshot(hub);
     requests_end(hub);
 }
 
-/* Returns how many of the bytes at the end are the beginning of a character. */
+/* Returns how many bytes at the end are the beginning of a character of UTF-8 whose rest has not
+ * come yet: 0 to 3. */
 static size_t cut_character(const char *data, size_t size)
 {
     for (size_t back = 1; back <= 3 && back <= size; back++) {
@@ -248,7 +250,8 @@ static size_t cut_character(const char *data, size_t size)
     return 0;
 }
 
-/* Sends bytes of the snapshot, as far as they are whole characters. */
+/* Sends bytes of the snapshot, after those kept from the last time (request->rest), as far as they
+ * are whole characters; keeps the rest. */
 static void send_bytes(struct hub *hub, const char *data, size_t size)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -268,14 +271,15 @@ static void send_bytes(struct hub *hub, const char *data, size_t size)
     memcpy(request->rest, data + size - request->rest_size, request->rest_size);
 }
 
-/* Marks the snapshot as ready: from now on the client treats what follows as snapshot data. */
+/* Marks the snapshot as ready: from now on clients treat what follows as snapshot data, and a
+ * further request is for the next one. */
 static void mark_ready(struct hub *hub)
 {
     struct snapshot_request *request = &hub->requests.current;
     request->is_ready = true;
     VECTOR_EACH(struct waiting_client, client, request->clients)
         show_progress(hub, client, 100, true);
-    delay_next_press(hub);
+    delay_next_snapshot(hub);
 }
 
 /* Ends the current request: sends the bytes that are left, and answers its clients. */
@@ -325,7 +329,7 @@ bool requests_answered(struct hub *hub, const struct channel_head *head, const c
     return true;
 }
 
-/* Returns whether all clients have taken nearly all bytes. */
+/* Returns whether all clients have taken all bytes but LITTLE_LEFT. */
 static bool is_taken(const struct hub *hub, const struct snapshot_request *request)
 {
     VECTOR_EACH(const struct waiting_client, waiting, request->clients) {
@@ -348,7 +352,8 @@ static void requests_remove_gone(const struct hub *hub, struct snapshot_request 
     request->clients.count = count;
 }
 
-/* Returns whether the next bytes can be asked for. */
+/* Returns whether the next bytes of the current snapshot can be asked for: it is ready, none are
+ * asked for, and the clients have taken those before. */
 static bool wants_more(const struct hub *hub)
 {
     const struct snapshot_request *request = &hub->requests.current;
@@ -575,7 +580,7 @@ static void append_digits(const struct hub *hub, struct text *text, unsigned mos
     }
 }
 
-/* Answers with digits of the server's path as an id, at most this many. */
+/* Answers with an object whose member is an id: digits of the server's path, at most this many. */
 static void reply_digits(struct hub *hub, const struct reply_to *to, const char *member,
                          unsigned most)
 {
@@ -834,7 +839,8 @@ static void describe_commands(struct text *text, const char *domain)
     }
 }
 
-/* Appends the description of the protocol, from which clients generate their methods. */
+/* Appends the description of the protocol, of version 1.3, from which clients generate their
+ * methods: /json/protocol. */
 static void cdp_describe(struct text *text)
 {
     text_printf(text, "{\"version\":{\"major\":\"1\",\"minor\":\"3\"},\"domains\":[");
@@ -919,8 +925,8 @@ void discovery_list(struct hub *hub, struct client *client)
     discovery_answer(hub, client, &body);
 }
 
-/* Answers those that wait for the target. The session has described its target: all clients that
- * wait for that are answered. */
+/* Goes on when the session has described its target, or failed to: answers all clients that wait
+ * for the list. */
 static void target_came(struct hub *hub, const struct reply_to *to, enum channel_kind kind,
                         const char *body, size_t size)
 {

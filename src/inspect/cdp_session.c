@@ -43,7 +43,7 @@ static void session_add_line(struct session *session, const char *type, const ch
 /* ---- reading ---- */
 
 /* Reads the heap: of the process, the command, or the next one of the given dumps, the last one
- * again and again. Error: the process has ended. */
+ * again and again. Errors: the process has ended; those of taken_read(). */
 static struct g2h_error *read_heap(const struct session *session,
                                    const struct g2h_progress *progress, struct taken *ret)
 {
@@ -67,7 +67,7 @@ static struct g2h_error *add_to_series(struct session *session, const struct tak
 }
 
 /* Adds the heap to the series. One of another process begins a new series, and so does one whose
- * objects can have no more ids. */
+ * objects can have no more ids; both are warned of. */
 static struct g2h_error *identify(struct session *session, const struct taken *taken)
 {
     struct g2h_error *error =
@@ -234,7 +234,7 @@ struct reporting {
     uint8_t percent;
 };
 
-/* Converts progress within a phase into progress of the whole snapshot. */
+/* Converts the part of a phase that is done, 0 to 1, into a percentage of the whole snapshot. */
 static double percent_of(const char *phase, double part)
 {
     static const struct {
@@ -290,6 +290,35 @@ static void close_pair(const int pair[2])
     close(pair[1]);
 }
 
+/* What connects the session and a child: messages go through sockets, bytes through a pipe. */
+struct connection {
+    int control[2], data[2]; /* [0] is the session's, [1] the child's */
+    int baton[2];            /* [0] is the child's */
+};
+
+static void connection_close(const struct connection *connection)
+{
+    close_pair(connection->control);
+    close_pair(connection->data);
+    close_pair(connection->baton);
+}
+
+/* Opens a connection. Returns false, with errno set and nothing open, if that fails. */
+static bool connection_open(struct connection *ret)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ret->control) != 0)
+        return false;
+    const bool has_data = pipe(ret->data) == 0;
+    if (has_data && pipe(ret->baton) == 0)
+        return true;
+    const int reason = errno;
+    close_pair(ret->control);
+    if (has_data)
+        close_pair(ret->data);
+    errno = reason;
+    return false;
+}
+
 /* Notes why a snapshot has failed, for its answer. */
 static void cdp_session_fail(struct running *running, const char *message)
 {
@@ -337,11 +366,12 @@ static void answer_failure(struct running *running)
 }
 
 /* Forks a child that takes a snapshot, unless one is being taken. The answer is an error if one is,
- * or if there is no child. The ends of the pipes that the other process uses are closed. */
+ * or if there is no child. Each process closes the ends of the connection that the other one uses.
+ * Also returns in the child, once it has become the session. */
 static void begin_snapshot(struct running *running, uint32_t number)
 {
     struct cdp_session_request *request = &running->request;
-    int control[2], data[2], baton[2];
+    struct connection connection;
     static const char busy[] = "a snapshot is being taken already";
     if (request->is_going_on) {
         channel_send(running->channel, CHANNEL_ERROR, number, busy, strlen(busy));
@@ -349,41 +379,35 @@ static void begin_snapshot(struct running *running, uint32_t number)
     }
     running->session.count++;
     *request = (struct cdp_session_request){.is_going_on = true, .number = number};
-    /* messages go through sockets, bytes through a pipe */
-    const bool has_control = socketpair(AF_UNIX, SOCK_STREAM, 0, control) == 0;
-    const bool has_data = has_control && pipe(data) == 0;
-    const bool has_baton = has_data && pipe(baton) == 0;
-    request->child = has_baton ? fork() : -1;
+    const bool is_open = connection_open(&connection);
+    request->child = is_open ? fork() : -1;
     if (request->child == 0) {
-        close(control[0]);
-        close(data[0]);
-        close(baton[1]);
-        be_child(running, control[1], data[1], baton[0]);
+        close(connection.control[0]);
+        close(connection.data[0]);
+        close(connection.baton[1]);
+        be_child(running, connection.control[1], connection.data[1], connection.baton[0]);
         *request = (struct cdp_session_request){.is_going_on = false};
         return;
     }
     if (request->child < 0) {
         const char *message = strerror(errno);
-        if (has_control)
-            close_pair(control);
-        if (has_data)
-            close_pair(data);
-        if (has_baton)
-            close_pair(baton);
+        if (is_open)
+            connection_close(&connection);
         *request = (struct cdp_session_request){.is_going_on = false};
         channel_send(running->channel, CHANNEL_ERROR, number, message, strlen(message));
         return;
     }
-    close(control[1]);
-    close(data[1]);
-    close(baton[0]);
-    request->control = control[0];
-    request->data = data[0];
-    request->baton = baton[1];
+    close(connection.control[1]);
+    close(connection.data[1]);
+    close(connection.baton[0]);
+    request->control = connection.control[0];
+    request->data = connection.data[0];
+    request->baton = connection.baton[1];
     fcntl(request->data, F_SETFL, O_NONBLOCK);
 }
 
-/* Answers that a snapshot has failed because its child has ended. */
+/* Notes, for the answer, that a snapshot has failed because its child has ended, as its status from
+ * waitpid() says. */
 static void fail_by_status(struct running *running, int status)
 {
     char message[128];
@@ -397,8 +421,8 @@ static void fail_by_status(struct running *running, int status)
     cdp_session_fail(running, message);
 }
 
-/* Answers that the snapshot is complete, makes the child the session, and ends. Returns if the
- * child is dead. */
+/* Answers that the snapshot is complete, makes the child the session, and ends this process.
+ * Returns only if the child is dead, after noting that as the failure. */
 static void hand_over(struct running *running)
 {
     struct cdp_session_request *request = &running->request;
@@ -482,7 +506,8 @@ static void cdp_session_go_on(struct running *running)
 
 /* ---- questions ---- */
 
-/* Reads a number of kilobytes from /proc/PID/status. Returns false if it is not known. */
+/* Reads a value of /proc/PID/status, which is in kB there, in bytes. Returns false if it is not
+ * known. */
 static bool read_status(const char *status, const char *name, uint64_t *ret)
 {
     const char *at = strstr(status, name);
@@ -490,8 +515,8 @@ static bool read_status(const char *status, const char *name, uint64_t *ret)
     return at != NULL;
 }
 
-/* Appends what memory the process takes, from the kernel: this costs it nothing. Error: not known,
- * as of a dump. */
+/* Appends the result of Runtime.getHeapUsage: how much memory the process takes, by the kernel,
+ * which costs it nothing. Error: not known, as of a dump. */
 static struct g2h_error *append_usage(const struct session *session, struct text *text)
 {
     char path[64], status[4096];
@@ -553,7 +578,7 @@ static struct g2h_error *cdp_session_append_object(struct taken *taken, const ch
     return remote_write(taken, &remote, text);
 }
 
-/* Reads an objectId of the newest snapshot. */
+/* Reads an objectId of the newest snapshot. Error: it is of an earlier one, or no objectId. */
 static struct g2h_error *read_place(struct taken *taken, const char *asked,
                                     struct remote_place *ret)
 {

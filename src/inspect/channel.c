@@ -1,6 +1,5 @@
 /* channel: sends and receives the messages between the two processes of --inspect; see channel.h.
- * Both functions wait until a whole message has passed, and return false if the other process is
- * gone. */
+ * Both functions wait until a whole message has passed, or the other process is gone. */
 #include "inspect/channel.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ static bool send_all(int fd, const void *body, size_t size)
     return true;
 }
 
-/* Sends a message. size is at most CHANNEL_MOST. */
+/* Sends a message. size is at most CHANNEL_MOST. Returns false if the other process is gone. */
 bool channel_send(int fd, enum channel_kind kind, uint32_t number, const void *body, size_t size)
 {
     assert(size <= CHANNEL_MOST); /* the other process refuses more */

@@ -31,7 +31,8 @@ void client_send(struct client *client, const char *data, size_t size)
         websocket_write(&client->out, WEBSOCKET_TEXT, data, size);
 }
 
-/* Sends why, if it is connected, and lets it close the connection. */
+/* Ends a client: tells it why, by the status of a frame that closes a WebSocket (RFC 6455, 5.5.1),
+ * if it has one, and lets it close the connection. */
 void client_leave(struct client *client, enum websocket_status why, int64_t now)
 {
     const char reason[] = {(char)(why >> 8), (char)(unsigned char)(why & 0xff)};
@@ -75,15 +76,15 @@ static void reply_begin(struct text *text, const struct reply_to *to)
         text_printf(text, "\"sessionId\":%s,", to->session);
 }
 
-/* Sends a result: before, result and behind, one after the other, are its JSON. */
+/* Sends a result: before, result and after, one after the other, are its JSON. */
 void reply_within(struct hub *hub, const struct reply_to *to, const char *before,
-                  const char *result, size_t size, const char *behind)
+                  const char *result, size_t size, const char *after)
 {
     _cleanup_(text_deinit) struct text text = {0};
     reply_begin(&text, to);
     text_printf(&text, "\"result\":%s", before);
     text_append(&text, result, size);
-    text_printf(&text, "%s}", behind);
+    text_printf(&text, "%s}", after);
     send_text(hub, to->connection, &text);
 }
 

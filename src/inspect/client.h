@@ -95,7 +95,7 @@ enum reply_code {
 void reply_result(struct hub *hub, const struct reply_to *to, const char *result, size_t size);
 void reply_string(struct hub *hub, const struct reply_to *to, const char *result);
 void reply_within(struct hub *hub, const struct reply_to *to, const char *before,
-                  const char *result, size_t size, const char *behind);
+                  const char *result, size_t size, const char *after);
 
 /* Answers it with an error. */
 void reply_error(struct hub *hub, const struct reply_to *to, enum reply_code code,

@@ -177,8 +177,10 @@ static uint32_t find_package(const struct taken *taken, const char *name, size_t
     return UINT32_MAX;
 }
 
-/* Reads the name of a package, or of a package and its variable. Sets ret->kind to REMOTE_NOTHING,
- * and reads nothing, if neither comes next. */
+/* Reads the name of a package, or of a package and its variable: the shortest prefix, up to a dot
+ * or the end, that names a variable or is a package with a member of the next name; the name of a
+ * package alone only if nothing follows. Sets ret->kind to REMOTE_NOTHING, and reads nothing, if
+ * none comes next; *ret_found then says whether the dump lacks such a variable. */
 static struct g2h_error *read_variable(struct evaluation *evaluation, enum g2h_variable *ret_found,
                                        struct remote *ret)
 {
@@ -196,7 +198,7 @@ static struct g2h_error *read_variable(struct evaluation *evaluation, enum g2h_v
         if (package != UINT32_MAX && size == all) {
             *ret = (struct remote){.kind = REMOTE_NODE, .node = package};
         } else if (package != UINT32_MAX) {
-            /* one that has no type */
+            /* a variable that has no type: by its name among the package's members */
             struct remote member = {.kind = REMOTE_NODE, .node = package};
             const size_t next = name_size(name + size + 1);
             struct g2h_error *error = step(evaluation, name + size + 1, next, &member);
@@ -337,7 +339,8 @@ static bool count_property(void *context, const char *name, size_t size,
     return true;
 }
 
-/* Makes a list of the contents of a place, as the result. */
+/* Makes a list of the contents of a place, as the result: "12 × WHAT". Error: there are none, or
+ * the expression is still being typed, as counting takes long. */
 static struct g2h_error *list(struct evaluation *evaluation, const struct remote_place *place,
                               const char *what, size_t size, struct remote *ret)
 {
@@ -405,7 +408,7 @@ static struct g2h_error *read_call(struct evaluation *evaluation, const char *na
 
 /* ---- expressions ---- */
 
-/* Reads $0: the object that was selected last. */
+/* Reads $0, the object that was selected last, to $4: those before. */
 static struct g2h_error *read_selected(struct evaluation *evaluation, struct remote *ret)
 {
     const unsigned index = (unsigned)(evaluation->at[1] - '0');
@@ -521,8 +524,9 @@ static void split_location(struct g2h_bytes name, struct g2h_bytes *ret_state,
     *ret_rest = (struct g2h_bytes){end + 2, name.size - as_size(end + 2 - name.data)};
 }
 
-/* Returns whether a node is a goroutine, or several, at a location as reports have it: these leave
- * out numbers, and add lines, or the functions from where it waits to the one that it runs. */
+/* Returns whether a node is a goroutine, or several, at a location as reports have it: in the same
+ * state, and at the same function, which a report may have followed by a line, or after the
+ * functions that lead from where it waits to it. */
 static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, struct g2h_bytes asked)
 {
     struct g2h_node node;
@@ -534,10 +538,12 @@ static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, struct
     const char *own = g2h_view_name(view, node.name, &length);
     split_location(asked, &state, &rest);
     split_location(bytes_at(own, length), &own_state, &own_rest);
-    return own_rest.size > 0 && bytes_same(state, own_state) &&
-           ((bytes_begin_with(rest, own_rest) &&
-             (rest.size == own_rest.size || rest.data[own_rest.size] == ' ')) ||
-            (bytes_end_with(rest, own_rest) && rest.data[rest.size - own_rest.size - 1] == ' '));
+    if (own_rest.size == 0 || !bytes_same(state, own_state))
+        return false;
+    const bool begins = bytes_begin_with(rest, own_rest) &&
+                        (rest.size == own_rest.size || rest.data[own_rest.size] == ' ');
+    return begins ||
+           (bytes_end_with(rest, own_rest) && rest.data[rest.size - own_rest.size - 1] == ' ');
 }
 
 /* Finds the objects of a class, or goroutines, by the name that views and reports have for it.
@@ -565,8 +571,8 @@ static struct g2h_error *read_as_name(struct evaluation *evaluation, const char 
     return NULL;
 }
 
-/* Reads all that is left as a name, or as an expression with a local variable whose function is
- * left out. */
+/* Reads all of text as a name that views have, or as an expression with a local variable whose
+ * function is left out. *ret_found is false if it is neither. */
 static struct g2h_error *read_whole(struct evaluation *evaluation, const char *text,
                                     struct remote *ret, bool *ret_found)
 {
@@ -629,7 +635,7 @@ static bool is_help(const char *text)
 }
 
 /* Returns whether an expression can only be JavaScript, which programs send to see what they have
- * attached to. */
+ * attached to: it begins with one of its words, or has one of ; { } =. */
 static bool is_script(const char *text)
 {
     static const char *const words[] = {"process", "globalThis", "typeof ", "void ",
@@ -655,8 +661,9 @@ static void append_exception(struct text *text, const char *message)
     }
 }
 
-/* Writes the result of an expression as CDP has it. What is not found is an exception, unless the
- * expression looks like a script that DevTools runs by itself: its result is undefined. */
+/* Writes the result of an expression as Runtime.evaluate of CDP has it. What is not found is an
+ * exception, unless the expression looks like a script that DevTools runs by itself: its result is
+ * undefined. "help" lists what can be asked. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *evaluate(struct taken *taken, const struct channel_evaluate *options,
                            const char *expression, struct text *text)
 {

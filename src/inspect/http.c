@@ -95,6 +95,7 @@ void sha1(const void *data, size_t size, uint8_t ret[SHA1_SIZE])
 /* ==== frames of RFC 6455 as a server reads and writes them, and the answer to the handshake ====
  */
 
+/* Bits of the head of a frame (RFC 6455, 5.2), values of its length, and sizes in bytes. */
 enum {
     FIN = 0x80,
     RESERVED = 0x70,
@@ -129,7 +130,7 @@ static void put_base64(const uint8_t *data, size_t size, char *ret)
 bool websocket_accept(const char *key, size_t size, char ret[WEBSOCKET_ACCEPT])
 {
     static const char uuid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    enum { KEY = 24 };
+    enum { KEY = 24 /* characters of 16 bytes in base64 */ };
     char both[KEY + sizeof(uuid)];
     uint8_t digest[SHA1_SIZE];
     if (size != KEY || memcmp(key + KEY - 2, "==", 2) != 0)
@@ -174,10 +175,10 @@ static unsigned refusal(uint8_t first, bool is_masked, uint64_t length)
     return length > WEBSOCKET_MOST ? WEBSOCKET_TOO_LARGE : 0;
 }
 
-/* Reads one frame, and removes its mask. Checks the head as soon as it is there, so that a frame
- * that is too large is refused before it has come as a whole. A frame is a head of 2 bytes, at most
- * 8 bytes of length, a mask of 4 bytes and the data, whose bytes are XORed with those of the mask.
- */
+/* Reads one frame, and removes its mask. Returns 0, with the frame's size in *ret_size, which is 0
+ * if it has not come as a whole; or the status with which it is refused, as soon as its head shows
+ * that. A frame is a head of 2 bytes, at most 8 bytes of length, a mask of 4 bytes and the data,
+ * whose bytes are XORed with those of the mask. */
 unsigned websocket_read(char *data, size_t size, struct websocket_frame *ret, size_t *ret_size)
 {
     const uint8_t *head = (const uint8_t *)data;
@@ -242,7 +243,7 @@ bool websocket_is_utf8(const char *data, size_t size)
 
 /* ==== the head of a request as clients of DevTools send it (RFC 9112), and answers ==== */
 
-/* Returns whether a part equals a string; _case: ignoring the case of ASCII letters. */
+/* Returns whether a part equals a string; false if there is no such part. */
 bool http_is(struct http_part part, const char *text)
 {
     return part.data && part.size == strlen(text) && memcmp(part.data, text, part.size) == 0;
@@ -394,8 +395,8 @@ static bool copy_part(struct http_part part, char *ret, size_t space)
     return true;
 }
 
-/* Removes ":PORT" from the end of a host. Returns false if the part after the colon is not a
- * number. */
+/* Removes ":PORT" from the end of a host, if it has one. Returns false if nothing, or more than
+ * five digits, follow the colon. */
 static bool cut_port(struct http_part *host)
 {
     size_t size = host->size;
@@ -418,7 +419,7 @@ bool http_host_is_here(struct http_part host, const char *bound)
     struct in6_addr address;
     if (!host.data || host.size == 0)
         return false;
-    const bool is_bracketed = *host.data == '[';
+    const bool is_bracketed = *host.data == '['; /* an address of IPv6 */
     if (is_bracketed && host.data[host.size - 1] == ']')
         host = (struct http_part){host.data + 1, host.size - 2};
     else if (!cut_port(&host))

@@ -40,9 +40,9 @@ bool hub_may_accept(const struct hub *hub)
     return hub->now >= hub->accepts_from || !has_panel(hub);
 }
 
-/* Notes that a client was accepted. Accepting a client took so long: after it, no other one is
- * accepted for REST times as long, so that clients that come and go all the time take little of the
- * processor. */
+/* Notes that accepting a client took so long: no other one is accepted for REST times as long after
+ * it, but at most REST_MOST, so that clients that come and go all the time take little of the
+ * processor. What is less than a millisecond is kept for the next time (owed). */
 void hub_accepted(struct hub *hub, int64_t microseconds)
 {
     assert(microseconds >= 0);
@@ -70,7 +70,7 @@ struct client *hub_add(struct hub *hub, int fd)
     return NULL;
 }
 
-/* Removes the clients that have gone; their sockets are the caller's. */
+/* Removes and frees a client; its socket is the caller's. */
 void hub_remove(struct hub *hub, struct client *client)
 {
     for (unsigned i = 0; i < HUB_CONNECTIONS; i++)
@@ -212,8 +212,8 @@ void hub_feed(struct hub *hub, struct client *client)
 
 /* ---- input from the session ---- */
 
-/* Processes an answer. An unexpected one belongs to a question that has been answered. An answer
- * for a client that has left is dropped. */
+/* Processes a message of the session: about the snapshot, or the answer to a question. Drops one
+ * that no question waits for, or whose client has left (connection 0: it is for no single one). */
 static void take_answer(struct hub *hub, const struct channel_head *head, const char *body)
 {
     struct question ask;
@@ -249,7 +249,8 @@ bool hub_answered(struct hub *hub)
 
 /* ---- time ---- */
 
-/* Returns when a client's time is over. */
+/* Returns when a client's time is over, in milliseconds as hub->now: for its request, for the list
+ * of targets, for taking bytes that wait for it, or for closing; INT64_MAX: never. */
 static int64_t deadline(const struct client *client)
 {
     const int64_t taken = client->taken_at + TAKE_TIME;

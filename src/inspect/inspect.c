@@ -38,7 +38,7 @@ static void say_where(const void *context)
     say(line);
 }
 
-/* Checks that the sources of snapshots exist. */
+/* Returns an error if the process cannot be read, or one of the dumps does not exist. */
 static struct g2h_error *check_sources(const struct session_options *options)
 {
     struct stat status;

@@ -184,7 +184,8 @@ static bool read_value(struct reader *reader, struct json_value *ret)
     return good;
 }
 
-/* Checks JSON; the value is a part of it. */
+/* Checks that text is one value of JSON, with space around it, at most JSON_DEPTH deep; *ret is the
+ * value in it. Returns false if it is not. */
 bool json_read(const char *text, size_t size, struct json_value *ret)
 {
     struct reader reader = {text, text + size};
@@ -213,7 +214,9 @@ static struct reader json_read_begin(struct json_value value)
     return (struct reader){data, data + value.size};
 }
 
-/* Reads the members one after the other; names are compared as they are after escapes. */
+/* Returns the value of an object's member, the last one of that name; no bytes if there is none, or
+ * the value is not an object. Names are compared as they are after escapes. The form has been
+ * checked by json_read(). */
 struct json_value json_member(struct json_value object, const char *name)
 {
     struct json_value found = {0}, value;
@@ -252,7 +255,8 @@ static void put_utf8(struct text *ret, uint32_t character)
     text_append(ret, bytes, size);
 }
 
-/* Reads the second half of a surrogate pair into the first one, or puts U+FFFD in its place. */
+/* Joins the first half of a surrogate pair with the second, if that comes next, to one character
+ * (RFC 8259, 7); a half alone becomes U+FFFD. */
 static void join_pair(struct reader *reader, uint32_t *character)
 {
     struct reader next = *reader;

@@ -38,8 +38,8 @@ static void place_append(const struct taken *taken, const struct remote_place *p
     text_append(text, place->path, place->path_size);
 }
 
-/* Reads a number of at most most and the colon after it, and moves *at behind it. Returns false if
- * these do not come next. */
+/* Reads a number of at most `most` and the colon after it, and moves *at to what follows. Returns
+ * false if these do not come next. */
 static bool read_number(const char **at, uint64_t most, uint64_t *ret)
 {
     char *end;
@@ -84,8 +84,6 @@ bool place_read(const struct taken *taken, const char *text, struct remote_place
 }
 
 /* ==== values and nodes as RemoteObjects ====
- *
- * Values and nodes as RemoteObjects.
  *
  * A member is shown by its description. Only objects that have parts get an objectId. Arrays of the
  * heap are not "array" here: the front end asks for the elements of those by JavaScript.
@@ -152,7 +150,8 @@ static uint32_t node_at(const struct taken *taken, uint64_t address)
                : UINT32_MAX;
 }
 
-/* Appends a formatted value, and gets what is known of it besides. */
+/* Appends a value as it is formatted, and gets what it leads to, its length, and whether it is nil:
+ * see struct g2h_content. */
 static void read_content(struct taken *taken, const struct g2h_value *value, struct text *text,
                          struct g2h_content *ret)
 {
@@ -577,7 +576,10 @@ struct g2h_error *remote_write(struct taken *taken, const struct remote *remote,
  * value with a path of several steps is a part of its first step, which is one property.
  */
 
-enum { MOST_PROPERTIES = 1000, MOST_BYTES = 900000 };
+enum {
+    MOST_PROPERTIES = 1000, /* that are shown of one place */
+    MOST_BYTES = 900000     /* of their JSON: less than CHANNEL_MOST */
+};
 
 /* ---- the values of a location ---- */
 
@@ -599,9 +601,10 @@ struct walk {
     uint64_t most; /* properties */
 };
 
-/* Passes a step of a path to the visitor: a value, or a part with values of its own. Returns false
- * if the visitor wants no more. is_whole: the value is not divided into parts. Passes over a part
- * that is too deep to be opened. */
+/* Passes a step of a value's path to the visitor: the value itself if is_whole, else a part with
+ * values of its own; its place has the path up to the end of the step. An index is passed without
+ * its brackets. Passes over a part whose path is too long for a place. Returns false if the visitor
+ * wants no more. */
 static bool give_step(const struct walk *walk, const struct g2h_value *value, const char *step,
                       size_t size, bool is_whole)
 {
@@ -623,8 +626,26 @@ static bool give_step(const struct walk *walk, const struct g2h_value *value, co
     return walk->visit(walk->context, step, size, &remote);
 }
 
-/* Visits the values of a location that are at the place's path. Passes each next step of their
- * paths once, walk->most of them at most, and stops if the visitor wants no more. */
+/* Finds what a value's path has after that of the place, which it begins with: "Limits[3]" of
+ * "Config.Limits[3]" in "Config"; empty if both are the same. Returns false if the path only begins
+ * with the same characters: "Names" is not a part of "Name". */
+static bool path_below(const struct remote_place *place, const struct g2h_value *value,
+                       const char **ret, size_t *ret_size)
+{
+    const char *rest = value->path + place->path_size;
+    const size_t size = value->path_size - place->path_size;
+    const bool has_both = size > 0 && place->path_size > 0;
+    const size_t dot = has_both && *rest == '.';
+    if (has_both && !dot && *rest != '[')
+        return false;
+    *ret = rest + dot;
+    *ret_size = size - dot;
+    return true;
+}
+
+/* Visits the values of a location that are at the place's path or below it: these follow each
+ * other. Passes each next step of their paths once, walk->most of them at most, and stops if the
+ * visitor wants no more. */
 static void walk_values(const struct walk *walk, const struct g2h_location *location)
 {
     const struct remote_place *place = walk->place;
@@ -643,13 +664,10 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
         was_there = is_there;
         if (!is_there)
             continue;
-        const char *step = value.path + place->path_size;
-        size_t left = value.path_size - place->path_size;
-        const size_t dot = left > 0 && *step == '.' && place->path_size > 0;
-        if (left > 0 && place->path_size > 0 && !dot && *step != '[')
-            continue; /* "Names" is not a part of "Name" */
-        step += dot;
-        left -= dot;
+        const char *step;
+        size_t left;
+        if (!path_below(place, &value, &step, &left))
+            continue;
         const size_t size = step_size(step, left);
         if (last_size > 0 && size == last_size && memcmp(last, step, size) == 0)
             continue;
@@ -665,7 +683,7 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
     }
 }
 
-/* Gets a value or the parts of a location, which is place. */
+/* Gets what is at a location, whose place is given: a value, or parts if it has several values. */
 static void properties_of_location(struct taken *taken, const struct g2h_location *location,
                                    const struct remote_place *place, struct remote *ret)
 {
@@ -687,8 +705,8 @@ struct entry_walk {
     struct g2h_entry found;
 };
 
-/* Passes an entry of a map to the visitor, by its key or its index; or finds the entry with the
- * wanted index. Returns false to end the visit. */
+/* A visitor of entries: passes one on by the name of its key or, if that has none, of its index; or
+ * if one is wanted, only keeps the entry with its index. Returns false to end the visit. */
 static bool give_entry(void *context, const struct g2h_entry *entry)
 {
     struct entry_walk *entries = context;

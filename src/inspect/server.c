@@ -110,7 +110,8 @@ static bool read_hexadecimal(const char *text, struct end *ret)
     return sscanf(colon, ":%4" SCNx16, &ret->port) == 1;
 }
 
-/* Looks for the socket from one end to the other in a list. Returns whether it is there. */
+/* Looks for the socket from one end to the other in a list of the kernel's. Returns whether it is
+ * there; *ret is then its owner. */
 static bool peer_find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
 {
     char line[512], one[64], other[64];
@@ -144,8 +145,8 @@ enum { NOT_LISTED = PEER_REMOTE }; /* there are no lists */
 #endif
 
 /* Finds out whose program is at the other end of a connected socket: on another machine, or of
- * which user on this one, from the kernel's list of connections; or that it is not listed, or
- * unknown. */
+ * which user on this one, from the kernel's list of connections; PEER_UNKNOWN: it is not listed.
+ * *ret is set for PEER_LOCAL only. */
 static enum peer_kind peer_find(int fd, uid_t *ret)
 {
     struct sockaddr_storage here, there;
@@ -175,7 +176,7 @@ static enum peer_kind peer_find(int fd, uid_t *ret)
 
 #endif
 
-enum { NOBODY = 65534 }; /* also a group */
+enum { NOBODY = 65534 /* the user "nobody", and the group "nogroup" */ };
 
 /* The user who called the program, found before the rights are dropped. */
 static uid_t caller;
@@ -495,11 +496,12 @@ static bool must_wait(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* Sends the rest of a buffer from *sent on, as far as the socket takes it. Returns how much that
- * was, or -1 if the other end is gone. */
+/* Sends the rest of a buffer from *sent on, as far as the socket takes it without waiting. Returns
+ * how many bytes that was, or -1 if the other end is gone. A buffer that is sent is emptied, and
+ * freed if it is large. */
 static ssize_t send_some(int fd, struct text *text, size_t *sent)
 {
-    enum { KEPT = 64 << 10 };
+    enum { KEPT = 64 << 10 /* bytes of an empty buffer that are kept */ };
     size_t all = 0;
     while (*sent < text->size) {
         const ssize_t count = send(fd, text->data + *sent, text->size - *sent, SEND_FLAGS);
@@ -520,8 +522,8 @@ static ssize_t send_some(int fd, struct text *text, size_t *sent)
     return (ssize_t)all;
 }
 
-/* Appends what a socket has. Returns how much that was, 0 if there is nothing now, or -1 at the
- * end. */
+/* Appends what a socket has, at most AT_ONCE. Returns how many bytes that was, 0 if there is
+ * nothing now, or -1 at the end, or if memory runs out. */
 static ssize_t receive_some(int fd, struct text *text)
 {
     if (text->capacity - text->size < AT_ONCE && !text_grow(text, AT_ONCE))
@@ -645,8 +647,8 @@ struct loop {
 
 enum { LISTENER, CHANNEL, SIGNAL, FIRST, PLACES = FIRST + HUB_CONNECTIONS };
 
-/* Returns what poll(2) waits for at a client: bytes, if there is space, and space, if there are
- * bytes. */
+/* Returns the events for which poll(2) waits at a client: that bytes have come, if there is space
+ * for them, and that it takes bytes, if there are any. */
 static short events_of(const struct client *client)
 {
     const bool wants_more = client->in.size < IN_MOST && !client->has_ended;

@@ -43,7 +43,7 @@ static int command_open_nameless(void)
 }
 
 /* Starts a command of the shell, with its output in a pipe and its messages in a file without a
- * name. Error: it cannot be run. */
+ * name. The command gets no other descriptor of this program. Error: no process can be made. */
 static struct g2h_error *command_start(const char *words, struct command *ret)
 {
     int ends[2];
@@ -264,7 +264,8 @@ struct locating {
     struct g2h_code_location *by_name; /* of closures; script is 0 if not known yet */
 };
 
-/* Gets the script of a file, and the line in it. *ret_found becomes false if they are not known. */
+/* Gets the script of a file, and the line in it, which DevTools counts from 0. *ret_found becomes
+ * false if the line is not known, or the file has no name or one that is generated. */
 static struct g2h_error *find_script(const struct locating *locating, struct g2h_bytes file,
                                      uint32_t line, bool *ret_found, struct g2h_code_location *ret)
 {
@@ -308,8 +309,8 @@ static struct g2h_error *locate(const struct locating *locating, uint32_t node, 
 }
 
 /* Locates a frame at the line of its own function, or of what a wrapper calls, as its name has it:
- * the program counter may be in a function that is inlined there. Without a name of that form, its
- * program counter is what is known. */
+ * that is the last of the calls at its program counter, which are inlined in each other, that is
+ * not a wrapper. Without such a line, the program counter's counts. */
 static struct g2h_error *locate_frame(const struct locating *locating, size_t number, uint32_t node,
                                       uint64_t pc)
 {
@@ -404,7 +405,7 @@ static struct g2h_error *locate_closure(const struct locating *locating, uint32_
 /* Finds the source lines of nodes that have one: go statements and closures. */
 static struct g2h_error *locate_nodes(const struct locating *locating)
 {
-    enum { MANY = 64 };
+    enum { MANY = 64 /* nodes that are read at a time */ };
     const struct g2h_view *view = locating->taken->made.view;
     struct g2h_node nodes[MANY];
     size_t count;

@@ -59,8 +59,8 @@ char *realpath(const char *path, char *ret)
     return ret ? strcpy(ret, path) : strdup(path);
 }
 
-/* Replaces the last 6 characters of the path by digits, and takes the first number for which no
- * file exists. -1 with errno otherwise. */
+/* Opens a new file: replaces the last 6 characters of the path by digits, the first number for
+ * which no file exists. Returns its descriptor, or -1 and errno. */
 int mkostemp(char *path, int flags)
 {
     char *digits = path + strlen(path) - 6;
@@ -74,7 +74,8 @@ int mkostemp(char *path, int flags)
     return -1;
 }
 
-/* Makes a file, and removes its name at once. */
+/* Makes a file in the root directory, which is in memory, and removes its name at once. Returns its
+ * descriptor, or -1 and errno. */
 int memfd_create(const char *name, unsigned flags)
 {
     char path[] = "/memory.XXXXXX";
