@@ -52,8 +52,8 @@ enum { NO_ADDRESSES = -1, SHORT = -2, NO_CHILD = -3 };
 
 /* ---- the copy ---- */
 
-/* Returns how many bytes there are to copy: at most what the process has in memory or in swap,
- * because pages of zeros are returned to the system at once. */
+/* Returns how many bytes there are to copy: those of its pages, but at most what the process has in
+ * memory or in swap, because pages of zeros are returned to the system at once. */
 static uint64_t estimate_bytes_to_copy(uint64_t pid, const struct attach_pages *pages)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -68,7 +68,7 @@ struct preparing {
     uint64_t pid;
     int process; /* a descriptor of it (pidfd_open(2)), or -1 */
     bool has_ended;
-    bool spools;
+    bool spools;               /* the dump goes to a temporary file: see struct attach_after */
     struct g2h_error *refused; /* memory has become short meanwhile */
 };
 
@@ -117,8 +117,9 @@ static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pa
     return preparing.has_ended ? attach_refuse(pid, ESRCH, true) : preparing.refused;
 }
 
-/* Returns what follows a copy of so many bytes: what is known of the objects may be less than what
- * small ones would take. */
+/* Returns what memory the steps after a copy of so many bytes take: the percentage of the copy that
+ * small objects would take (options->after), or less if what is known of the objects says so
+ * (options->after_most, in bytes). */
 static struct attach_after find_after(const struct attach_options *options, uint64_t bytes)
 {
     struct attach_after after = {options->after, options->dump > 0};
@@ -148,7 +149,7 @@ static bool make_space(const struct attach_pages *pages, uint64_t around, uint64
 
 /* Allocates the memory of the copy while the process still runs, so that neither this work nor a
  * refusal stops it. If there is not enough, but the process may be forked (forks) and there is
- * enough for a window, a part of the memory that is copied at a time, does nothing and sets
+ * enough to read the child through a window, a page when it is needed, does nothing and sets
  * *ret_is_window. */
 static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_options *options,
                                         bool forks, struct attach_space *ret, bool *ret_is_window)
@@ -213,8 +214,8 @@ static void end_held(void *data)
     free(held);
 }
 
-/* Prepares for a child, if one is requested and the process may be forked. Returns NULL if memory
- * runs out. */
+/* Prepares for a child, if one is requested; held->forks is whether the process may be forked.
+ * Returns NULL if memory runs out. */
 static struct held *begin_held(uint64_t pid, const struct attach_options *options)
 {
     struct held *held = calloc(1, sizeof(*held));
@@ -255,7 +256,8 @@ static void attach_job_deinit(struct attach_job *job)
 }
 
 /* Copies pages of a process that is stopped, or of the child of its fork if wiped is not NULL, into
- * the job's space, which is made again if the process has grown. Returns 0 or an errno value. */
+ * the job's space, which is made again if the process has grown. Returns 0, an errno value, or
+ * NO_ADDRESSES. */
 static int copy_found(struct attach_job *job, struct attach_source source,
                       const struct copied_wiped *wiped, struct attach_pages *pages,
                       struct attach_copied *ret)
@@ -276,8 +278,8 @@ static int copy_found(struct attach_job *job, struct attach_source source,
                              ret);
 }
 
-/* Copies a process that is stopped, or the child of its fork if wiped is not NULL: what the child
- * does not have. Returns 0 or an errno value. */
+/* Copies a process that is stopped, or the child of its fork if wiped, what the child does not
+ * have, is not NULL. Returns 0, an errno value, or NO_ADDRESSES. */
 static int copy_from(struct attach_job *job, uint64_t pid, const struct copied_wiped *wiped)
 {
     const struct attach_source source = {pid, wiped != NULL};
@@ -298,7 +300,7 @@ static int copy_from(struct attach_job *job, uint64_t pid, const struct copied_w
     return 0;
 }
 
-/* Copies the child, and ends it. Returns 0 or an errno value. */
+/* Copies the child, and ends it. Returns 0, an errno value, NO_ADDRESSES, or SHORT. */
 static int copy_child(struct attach_job *job)
 {
     struct held *held = job->held;
@@ -309,7 +311,8 @@ static int copy_child(struct attach_job *job)
     return error == NO_ADDRESSES ? error : explain_end(job->pid, &held->fork, error);
 }
 
-/* Opens a window to the child as the process's memory. Returns 0 or an errno value. */
+/* Opens a window to the child as the process's memory. Returns 0, an errno value, NO_CHILD,
+ * NO_ADDRESSES, or SHORT. */
 static int attach_open_window(struct attach_job *job)
 {
     const struct held *held = job->held;
@@ -339,8 +342,9 @@ static void note_stop(uint64_t pid, struct attach_stop *stop, struct process *re
     stop->threads = (struct attach_threads){0};
 }
 
-/* Stops the process, forks or copies it, and lets it continue; copies it only if may_copy, or if it
- * may not be forked for a permanent reason. Returns 0 or an errno value. */
+/* Stops the process, forks or copies it, and lets it continue. If it is to be forked and is not,
+ * copies it only if may_copy, or if no child can come later. Returns 0, an errno value, or
+ * NO_ADDRESSES. */
 static int stop_once(struct attach_job *job, bool may_copy)
 {
     _cleanup_(attach_urgent_end) struct attach_urgent urgent;
@@ -348,8 +352,8 @@ static int stop_once(struct attach_job *job, bool may_copy)
     const struct attach_fork *fork = &held->fork;
     job->account.urgent_error = attach_urgent_begin(&urgent);
     int error = attach_stop(job->pid, held->forks ? &held->fork : NULL, &held->stop);
-    if (error == 0 && !job->is_window &&
-        (!held->forks || (fork->child == 0 && (may_copy || !fork->may_come))))
+    const bool copies = !held->forks || (fork->child == 0 && (may_copy || !fork->may_come));
+    if (error == 0 && !job->is_window && copies)
         error = copy_from(job, job->pid, NULL);
     if (error == 0 && fork->child != 0) /* the child has zeros there */
         error = copied_take_wiped(job->pid, &fork->wiped, &held->wiped);
@@ -357,8 +361,9 @@ static int stop_once(struct attach_job *job, bool may_copy)
     return error;
 }
 
-/* Stops the process until it is forked, for at most a second, or else copied. Returns 0 or an errno
- * value. It is let go, and stopped again, as long as a child may still come. */
+/* Stops the process until it is forked, for at most PATIENCE_TO_FORK seconds, or else copied. It is
+ * let go, and stopped again, as long as a child may still come. Then copies the child, or opens a
+ * window to it. Returns 0, an errno value, NO_ADDRESSES, NO_CHILD, or SHORT. */
 static int stop_and_copy(struct attach_job *job)
 {
     assert(job->held && (!job->is_window || job->held->forks)); /* a window is to a child */
@@ -440,6 +445,38 @@ static bool has_one_thread(const struct process *process, const struct attach_ac
     return process->threads.count + account->stuck <= 1;
 }
 
+/* Gets the space for the copy: the one that was reserved before, if there is one, else a new one
+ * (attach_prepare()). */
+static struct g2h_error *find_space(struct attach_job *job)
+{
+    const struct attach_options *options = job->options;
+    const struct held *held = job->held;
+    if (options->space) {
+        job->space = *options->space;
+        *options->space = (struct attach_space){0};
+        return NULL;
+    }
+    struct g2h_error *error =
+        attach_prepare(job->pid, options, held->forks, &job->space, &job->is_window);
+    return add_reason(error, &held->fork);
+}
+
+/* Completes the job's process after the copy: what is derived from the copy, and what it owns. With
+ * a window it owns the child, too. */
+static struct g2h_error *complete_process(struct attach_job *job)
+{
+    struct process *process = &job->process;
+    process->is_new = has_one_thread(process, &job->account) || g2h_process_is_new(job->pid);
+    copied_hand_over(&job->space, process);
+    TRY_MEMORY(mapped_parse_maps(process->maps, &process->files));
+    job->account.is_window = job->is_window;
+    if (job->is_window) {
+        process->held = take_pointer(job->held);
+        process->end_held = end_held;
+    }
+    return NULL;
+}
+
 /* Stops the threads of a process, copies its memory, and lets it continue. What takes long, and
  * what may be refused, comes before the process is stopped. Whatever fails after that, the end of
  * the job lets the process continue. */
@@ -461,14 +498,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     if (held->forks && options->collapses)
         account->collapsed =
             attach_collapse(&held->fork, options->progress, &account->collapse_error);
-    if (options->space) {
-        job.space = *options->space;
-        *options->space = (struct attach_space){0};
-    } else {
-        struct g2h_error *error =
-            attach_prepare(pid, options, held->forks, &job.space, &job.is_window);
-        TRY(add_reason(error, &held->fork));
-    }
+    TRY(find_space(&job));
     process->executable = copied_executable(pid);
     if (held->forks)
         hold_signals(held);
@@ -480,14 +510,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     TRY(attach_explain(&job, error));
     if (!account->is_forked)
         memcpy(account->not_forked, held->fork.refused, sizeof(account->not_forked));
-    process->is_new = has_one_thread(process, account) || g2h_process_is_new(pid);
-    copied_hand_over(&job.space, process);
-    TRY_MEMORY(mapped_parse_maps(process->maps, &process->files));
-    account->is_window = job.is_window;
-    if (job.is_window) {
-        process->held = take_pointer(job.held);
-        process->end_held = end_held;
-    }
+    TRY(complete_process(&job));
     *ret_account = *account;
     *ret = *process;
     *process = (struct process){0};

@@ -35,8 +35,8 @@
 
 #ifdef __linux__
 
-#define LEAST \
-    (16ull << 20) /* memory of a conversion of a process without objects, types included */
+/* Bytes that a conversion of a process without objects takes, types included. */
+#define LEAST (16ull << 20)
 
 /* The names of each version of control groups for things that both versions have. */
 struct flavour {
@@ -80,8 +80,9 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Parses a line of /proc/self/mountinfo, and returns whether it is the mount of a flavour of
- * control groups: by the file system's type and, of version 1, the controller among its options. */
+/* Parses a line of /proc/self/mountinfo (proc(5)), and returns whether it is the mount of a flavour
+ * of control groups: by the file system's type and, of version 1, the controller among its
+ * options. */
 static bool parse_mount(const char *line, const struct flavour *flavour, struct mount *ret)
 {
     char type[32], options[1000];
@@ -196,8 +197,9 @@ static uint64_t or_zero(uint64_t number)
     return number != UINT64_MAX ? number : 0;
 }
 
-/* Lowers *available to the memory left by a group, if that is less. Memory that holds files does
- * not count as used: the kernel can drop it. */
+/* Lowers *available to the memory left by a group, if that is less, and notes the group's limit.
+ * Memory that holds files does not count as used: the kernel can drop it. Also notes whether the
+ * kernel would end all processes of the group together (memory.oom.group). */
 static void note_group(const struct flavour *flavour, const char *directory,
                        struct attach_available *available)
 {
@@ -337,8 +339,8 @@ static bool find_visible(uint64_t pid, const struct flavour *flavour, char *ret,
            find_directory(&mount, group, ret, size);
 }
 
-/* Finds the directory of the memory group of a process or thread in version 2 (version 0 here) or 1
- * (version 1) of control groups. */
+/* Finds the directory of the memory group of a process or thread. version 0: in version 2 of
+ * control groups; 1: in version 1, as in of_memory[]. Returns false if it is not found. */
 bool attach_available_group_of(uint64_t pid, unsigned version, char *ret, size_t size)
 {
     return version < FLAVOURS && (find_visible(pid, &of_memory[version], ret, size) ||
@@ -375,8 +377,9 @@ static uint64_t memory_after(uint64_t bytes, unsigned after)
     return after > 0 ? bytes / 100 * after + LEAST : 0;
 }
 
-/* Returns how much memory a copy and its conversion need. The copy and the conversion are not
- * needed at the same time, so the larger one counts. */
+/* Returns how much memory a copy of so many bytes, and a conversion that takes `after` percent of
+ * it, need; is_in_memory: the temporary dump is in memory, too. Both are not needed at the same
+ * time, so the larger one counts. */
 uint64_t attach_available_wanted(uint64_t bytes, unsigned after, bool is_in_memory)
 {
     const uint64_t copy = bytes + bytes / 8; /* an eighth to work with */
@@ -536,8 +539,9 @@ static uint64_t memory_left(struct attach_available *available)
  * bytes. */
 static bool may_compress(uint32_t type)
 {
+    /* statfs(2): of btrfs, zfs, f2fs, bcachefs */
     static const uint32_t types[] = {0x9123683e, 0x2fc12fc1, 0xf2f52010, 0xca451a4e};
-    for (size_t i = 0; i < COUNT_OF(types); i++) /* btrfs, zfs, f2fs, bcachefs */
+    for (size_t i = 0; i < COUNT_OF(types); i++)
         if (type == types[i])
             return true;
     return false;
@@ -657,8 +661,9 @@ static struct g2h_error *refuse_addresses(const struct needs *needs)
     return refuse(needs, &shortage, limit);
 }
 
-/* Returns whether there is enough memory not to use the disk. Swap does not count, and a control
- * group's limit may end the process: its memory is not free. */
+/* Returns whether so many bytes can be in memory rather than on a disk: they take at most half of
+ * what is left. Swap does not count, and in a control group with a limit, which may end the
+ * process, the answer is no. */
 bool needs_have_memory(uint64_t bytes)
 {
     struct attach_available available;
@@ -712,8 +717,9 @@ bool needs_have_memory(uint64_t bytes)
 /* The files that have the counter in the two versions of control groups. */
 static const char *const names[] = {"memory.events", "memory.oom_control"};
 
-/* Reads how many processes were killed for lack of memory. The group's own counter is better than
- * the machine's: each version of control groups has it in a file of its own. */
+/* Reads how many processes were killed for lack of memory: by the counter of the process's group,
+ * whose inode ret->group becomes, or by the machine's, and then ret->group is 0. Returns false if
+ * neither is known. */
 bool oom_count(uint64_t pid, struct oom_count *ret)
 {
     static const char key[] = "oom_kill ";

@@ -47,7 +47,7 @@ enum {
 
 #define MOST_BATCH (16ull << 20) /* bytes */
 
-/* Bytes that one entry of a batch reads. */
+/* Adjacent bytes, which one entry of a batch reads. */
 struct piece {
     uint64_t address, size;
     uint8_t *data;
@@ -151,8 +151,9 @@ static ssize_t read_by_file(const struct copy *copy, const struct piece *piece, 
     return size > 0 ? size : -1;
 }
 
-/* Reads at least the first page, by process_vm_readv(2), or by the file if a seccomp filter or the
- * kernel does not have that call. */
+/* Reads at least the first page, by process_vm_readv(2), or by the file if a seccomp filter forbids
+ * that call or the kernel does not have it, and always for a child (copy.h). Results as those of
+ * read_pieces(). */
 static ssize_t copy_read_some(const struct copy *copy, const struct piece *pieces, size_t count,
                               uint64_t skip)
 {
@@ -184,7 +185,8 @@ static bool copy_drop(struct copy *copy, const struct piece *piece, uint64_t fro
     return good;
 }
 
-/* Drops the pages of a piece that were read as zeros. Returns false if memory runs out. */
+/* Gives back (copy_drop()) the pages of a piece that were read as zeros. Returns false if memory
+ * runs out. */
 static bool drop_zeros(struct copy *copy, const struct piece *piece)
 {
     for (uint64_t at = 0; at < piece->size; at += copy->page) {
@@ -235,7 +237,8 @@ static bool take_batch(struct copy *copy, size_t *ret)
     return more;
 }
 
-/* Counts the bytes read of a batch. Returns the bytes of all batches so far. */
+/* Counts the bytes and the reads of a batch, and keeps the first error. Returns the bytes of all
+ * batches so far. */
 static uint64_t note_read(struct copy *copy, int error, uint64_t bytes, uint64_t reads)
 {
     pthread_mutex_lock(&copy->lock);
@@ -445,7 +448,7 @@ bool copied_make_space(const struct attach_pages *pages, struct attach_space *sp
     return attach_space_make(pages, 0, space);
 }
 
-/* Records which pages are resident. */
+/* Records which pages are resident. Returns 0 or ENOMEM. */
 int copied_note_resident(const struct attach_pages *pages, struct process *ret)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
@@ -456,7 +459,8 @@ int copied_note_resident(const struct attach_pages *pages, struct process *ret)
     return 0;
 }
 
-/* Records the system's counts of the process's pages by mapping. */
+/* Records the kernel's counts of the process's pages by mapping (/proc/PID/smaps); nothing if they
+ * cannot be read. */
 void copied_note_smaps(uint64_t pid, struct process *ret)
 {
     _cleanup_(text_deinit) struct text smaps = {0};
@@ -513,7 +517,8 @@ void copied_fill_wiped(const struct copied_wiped *wiped, const struct attach_pag
 /* ---- windows ---- */
 
 /* Opens the memory of the child of a fork. The pages are not copied: memory_at() reads them from
- * the child through the window when they are used. */
+ * the child through the window when they are used. Returns 0 or an errno value: EOVERFLOW if there
+ * are too few addresses. */
 int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct attach_space *space,
                       struct process *ret)
 {
@@ -558,7 +563,8 @@ void copied_hand_over(struct attach_space *space, struct process *process)
     process->copy_size = space->size;
 }
 
-/* Opens the window, and reads the list of files mapped by the process. */
+/* Opens a window to a running process, and reads the list of files mapped by it. Returns 0 or an
+ * errno value. */
 int copied_open_live(uint64_t pid, struct process *ret)
 {
     _cleanup_(attach_space_deinit) struct attach_space space = {0};

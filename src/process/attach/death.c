@@ -48,8 +48,10 @@
  * The terms are those of ptrace(2).
  */
 
-/* The second thread of a Go program is sysmon, in all releases. */
-enum { LOOKED_AT = 64, TRIES = 3 };
+enum {
+    LOOKED_AT = 64, /* threads, the oldest */
+    TRIES = 3       /* as threads may end before they are seized */
+};
 
 /* ---- threads ---- */
 
@@ -89,8 +91,9 @@ static int seize_thread(struct death_watch *watch, pid_t thread)
     return 0;
 }
 
-/* Seizes a thread of the process, to be told of its end. A thread may end before it is seized
- * (ESRCH): then another one is tried. */
+/* Seizes a thread of the process, to be told of its end. Best is the second one, which in a Go
+ * program is sysmon, in all releases: it does not end before the process. A thread may end before
+ * it is seized (ESRCH): then another one is tried. Returns 0 or an errno value. */
 int death_seize(struct death_watch *watch)
 {
     int error = ESRCH;
@@ -273,10 +276,10 @@ struct death_spill {
     const struct attach_space *space; /* of the copy */
 };
 
-/* Bytes that are copied to a file at once, and after how many they are dropped from memory. */
+/* Bytes that are copied to a file at once, and how many of the last ones the kernel keeps in
+ * memory, because they may not be on the disk yet. */
 #define SPILL_AT_ONCE (1ull << 20)
-
-#define SPILL_BEHIND (8ull << 20)
+#define SPILL_KEPT    (8ull << 20)
 
 /* Returns how many of the bytes are whole pages. */
 static uint64_t whole_pages(uint64_t size)
@@ -308,8 +311,9 @@ static bool spill_write(int to, uint64_t offset, const uint8_t *data, uint64_t s
     return true;
 }
 
-/* Copies a piece of the process to the file, and maps it where its copy would be. *ret is how many
- * bytes that are. Returns false if the file takes no more. */
+/* Copies a piece of the process to the file, maps it where its copy would be, and adds it to
+ * memory. *ret_size is how many bytes of it could be read. Returns false if the file takes no more,
+ * or memory runs out. */
 static bool spill_piece(struct death_spill *spill, int from, uint8_t *buffer,
                         const struct attach_run *piece, struct memory *ret, uint64_t *ret_size)
 {
@@ -322,8 +326,8 @@ static bool spill_piece(struct death_spill *spill, int from, uint8_t *buffer,
         return false;
     /* Pages of the file that are on the disk are not needed in memory. */
     (void)sync_file_range(to, offset, (off_t)*ret_size, SYNC_FILE_RANGE_WRITE);
-    if (spill->size >= SPILL_BEHIND)
-        (void)posix_fadvise(to, 0, offset - (off_t)SPILL_BEHIND, POSIX_FADV_DONTNEED);
+    if (spill->size >= SPILL_KEPT)
+        (void)posix_fadvise(to, 0, offset - (off_t)SPILL_KEPT, POSIX_FADV_DONTNEED);
     uint8_t *const data = attach_space_at(spill->space, piece);
     if (mmap(data, (size_t)*ret_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, to,
              offset) == MAP_FAILED)
@@ -337,7 +341,10 @@ static uint64_t spill_run(struct death_spill *spill, int from, uint8_t *buffer,
                           const struct attach_run *run, struct memory *memory,
                           struct attach_copied *ret)
 {
-    for (uint64_t at = 0, size; at<run->size; at += size> 0 ? size : 4096) {
+    const uint64_t page = 4096; /* what is passed over if it cannot be read */
+    uint64_t at = 0;
+    while (at < run->size) {
+        uint64_t size;
         const uint64_t left = run->size - at;
         const struct attach_run piece = {run->address + at, MIN(left, SPILL_AT_ONCE), run->kind};
         watchdog_beat();
@@ -345,7 +352,8 @@ static uint64_t spill_run(struct death_spill *spill, int from, uint8_t *buffer,
             return left;
         ret->bytes += size;
         ret->reads++;
-        ret->unreadable += size == 0 ? 4096 : 0;
+        ret->unreadable += size == 0 ? page : 0;
+        at += size > 0 ? size : page;
     }
     return 0;
 }
@@ -384,15 +392,15 @@ static uint64_t death_spill(struct death_spill *spill, uint64_t thread,
  * map as well. */
 #define NOT_CHARGED (16ull << 20)
 
-/* Memory that is left to other processes, and this part of a group's limit if that is less; but
- * more than is reserved between two looks at it. */
+/* Bytes that are left to other processes: SPARE, or a quarter (SPARE_PART) of a group's limit if
+ * that is less; but at least LEAST_SPARE, more than is reserved between two looks at it. */
 #define SPARE (64ull << 20)
 
 #define LEAST_SPARE (24ull << 20)
 
 enum { SPARE_PART = 4 };
 
-/* Of a limit that the process and this program have together, this part is reserved. */
+/* Of a limit that the process and this program have together, a sixteenth is reserved. */
 enum { SHARED_PART = 16 };
 
 /* Returns whether a signal is pending that reports an event of the process, or ends the wait. */
@@ -473,7 +481,7 @@ static uint64_t end_of_heap(const struct attach_pages *pages, const struct range
     return 0;
 }
 
-/* Cuts runs so that those that were written to have at most most bytes. */
+/* Cuts the list of runs where those that were written to reach `most` bytes. */
 static void cut_runs(struct attach_pages *pages, uint64_t most)
 {
     uint64_t left = most;
@@ -551,7 +559,7 @@ static bool append_rank(const struct attach_run *run, const struct death_parts *
 static bool list_reserved(const struct attach_pages *pages, const struct death_order *order,
                           const struct death_parts *parts, struct attach_pages *ret)
 {
-    for (int rank = -1; rank <= DEATH_POINTERS; rank++) {
+    for (int rank = -1; rank <= DEATH_POINTERS; rank++) { /* -1: outside the heap */
         size_t next = 0;
         VECTOR_EACH(const struct attach_run, run, pages->runs) {
             const bool is_in_heap =
@@ -568,9 +576,21 @@ static bool list_reserved(const struct attach_pages *pages, const struct death_o
     return true;
 }
 
+/* Sets how many of the bytes that a copy needs are to be reserved: at most what the user allows, a
+ * part of a limit that this program has, too, and not much more than the process's own limit. */
+static void limit_wanted(struct death_reserve *reserve, uint64_t needed)
+{
+    reserve->wanted = MIN(needed, reserve->most);
+    if (reserve->is_shared && reserve->wanted > reserve->enough / SHARED_PART)
+        reserve->wanted = reserve->enough / SHARED_PART;
+    if (reserve->enough > 0 && reserve->wanted > reserve->enough + NOT_CHARGED)
+        reserve->wanted = reserve->enough + NOT_CHARGED;
+}
+
 /* Reserves memory for the copy of a running process. Memory is allocated now for what the process
  * has and for how far it may grow until the next call, since at its end there may be none. The heap
- * grows upwards, so the space behind it counts as pages of it. */
+ * grows upwards, so the space after it counts as pages of it. Returns 0 or an errno value; memory
+ * that is refused is no error (reserve->is_refused). */
 int death_reserve(uint64_t pid, const struct death_order *order, struct death_reserve *reserve)
 {
     uint64_t left = 0;
@@ -591,14 +611,9 @@ int death_reserve(uint64_t pid, const struct death_order *order, struct death_re
     }
     reserve->later = pages.resident - MIN(wanted->resident, pages.resident);
     const uint64_t margin = reserve->margin;
-    const uint64_t all = wanted->resident + margin;
     const uint64_t end = end_of_heap(&pages, &order->heap);
     const struct attach_run growth = {end, margin, ATTACH_WRITTEN};
-    reserve->wanted = MIN(all, reserve->most);
-    if (reserve->is_shared && reserve->wanted > reserve->enough / SHARED_PART)
-        reserve->wanted = reserve->enough / SHARED_PART;
-    if (reserve->enough > 0 && reserve->wanted > reserve->enough + NOT_CHARGED)
-        reserve->wanted = reserve->enough + NOT_CHARGED;
+    limit_wanted(reserve, wanted->resident + margin);
     if (end > 0 && attach_space_area(&reserve->space, end, margin) &&
         !vector_push(&wanted->runs, growth))
         return ENOMEM;
@@ -657,8 +672,8 @@ static uint64_t death_reserve_present(const struct death_reserve *reserve,
     return present;
 }
 
-/* Gives the memory back to the system, but not the space: it is not where what matters most comes,
- * and its huge pages would take more than there is. */
+/* Gives the reserved memory back to the system, but not its addresses: where it is, is not where
+ * what matters most will be copied to, and its huge pages would take more than there is. */
 static void death_reserve_give_back(struct death_reserve *reserve)
 {
     (void)munlockall();
@@ -675,7 +690,8 @@ static void death_reserve_give_back(struct death_reserve *reserve)
 /* No process that Go's runtime has started has less memory. */
 #define LEAST_OF_GO (1ull << 20)
 
-/* Of the memory for a copy this part remains to work with; and what writing a dump takes. */
+/* Of the memory for a copy an eighth remains to work with; and the bytes that writing a dump
+ * takes. */
 enum { WORK_PART = 8 };
 
 #define LEAST_AFTER (16ull << 20)
@@ -726,7 +742,7 @@ static bool can_read_new_page(const struct dying *dying)
  * had tells, which is known to within a few hundred; for the rest see note_loss(). */
 static bool is_late(const struct dying *dying)
 {
-    enum { PART = 16 };
+    enum { PART = 16 /* a sixteenth may have been freed since they were counted */ };
     const uint64_t found = dying->all.resident;
     return found + found / PART + FEW < dying->order->expected;
 }
@@ -1058,8 +1074,9 @@ static int note_loss(struct dying *dying, struct process *ret, struct attach_acc
 }
 
 /* Finds out whether there is memory for the copy and for what follows it. This program has the only
- * copy, so it must not be ended for lack of memory. If there is too little, less is copied to
- * memory, and what is converted to more than a dump is less. */
+ * copy, so it must not be ended for lack of memory. If there is too little, limits how much is
+ * copied to memory (dying->memory; the rest is spilled) and, if the copy is converted to more than
+ * a dump, how much is copied at all (dying->left). */
 static void find_memory(struct dying *dying)
 {
     uint64_t all = dying->all.resident;

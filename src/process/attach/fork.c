@@ -43,7 +43,7 @@
 
 #define PATIENCE_TO_REAP 10.0
 
-/* The memory that must be left: at least this many bytes, and this part of the limit. */
+/* The memory that must be left: at least this many bytes, and a fiftieth of the limit. */
 #define LEAST_ROOM (64ull << 20)
 
 enum { PART_OF_LIMIT = 50 };
@@ -119,7 +119,7 @@ static bool parse_fork_mapping(const char *at, struct fork_mapping *ret)
     return true;
 }
 
-/* Returns the bytes in a line of smaps: "Rss:  12 kB". 0: it has another key. */
+/* Returns the bytes in a line of smaps: 12288 of "Rss:  12 kB". 0: it has another key. */
 static uint64_t bytes_in(const char *line, const char *key)
 {
     const size_t size = strlen(key);
@@ -271,7 +271,8 @@ static void pause_briefly(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Waits at most a second until a thread of the process seems to sleep where it can be borrowed. */
+/* Waits at most PATIENCE_TO_FORK seconds until a thread of the process seems to sleep where it can
+ * be borrowed. Returns whether one does. */
 bool attach_fork_await(const struct attach_fork *fork)
 {
     const double start = clock_seconds();
@@ -297,7 +298,8 @@ static bool has_own_namespace(const struct attach_fork *fork, pid_t id)
            memcmp(own, other, as_size(size)) == 0;
 }
 
-/* Makes the arguments of wait4(2) for the child; WNOHANG, so that the thread cannot block. */
+/* Makes the arguments of wait4(2) for a child, by its number in the process's pid namespace;
+ * WNOHANG, so that the thread cannot block. */
 static void make_wait_arguments(uint64_t child, uint64_t ret[6])
 {
     const uint64_t arguments[6] = {child, 0, WNOHANG | __WALL};
@@ -355,9 +357,9 @@ static bool note_result(struct attach_fork *fork, const struct injection *inject
     return true;
 }
 
-/* Forks the stopped process. One of the stopped threads is made to call clone(2). All that could go
- * wrong is checked before, including whether the thread could later wait for the child, so that no
- * zombie stays. */
+/* Forks the stopped process: one of its threads is made to call clone(2). All that could go wrong
+ * is checked before, including whether the thread could later wait for the child, so that no zombie
+ * stays. Returns whether there is a child; if not, why is in fork->refused. */
 bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t count)
 {
     assert(fork->code.futex != 0 && fork->code.exit != 0); /* attach_fork_check() has looked */
@@ -467,7 +469,7 @@ static bool reap(const struct attach_fork *fork, uint64_t child)
     return false;
 }
 
-/* Moves on by count fields of stat. */
+/* Moves *at on by count fields of stat, which are separated by blanks. */
 static void skip_fields(const char **at, int count)
 {
     for (; count > 0 && **at; count--) {
@@ -496,7 +498,7 @@ static bool is_left_child(uint64_t child, uint64_t *ret_there)
     if (!procfs_take_number(&at, 10, &exit_signal) || exit_signal != 0)
         return false;
     skip_fields(&at, EXIT_CODE - EXIT_SIGNAL - 1);
-    if (procfs_number(&score, "") != 1000 &&
+    if (procfs_number(&score, "") != 1000 && /* prefer_for_oom_killer() */
         (!procfs_take_number(&at, 10, &exit_code) || exit_code != INJECT_STATUS << 8))
         return false;
     const char *numbers = procfs_value(&status, "NSpid:");
@@ -506,8 +508,9 @@ static bool is_left_child(uint64_t child, uint64_t *ret_there)
     return *ret_there != 0;
 }
 
-/* Has the process wait for children that previous runs have left as zombies, because these were
- * killed before they could do so. Ends at the first that it does not wait for. */
+/* Has the process wait for children that previous runs of this program have left as zombies,
+ * because they were killed before they could do so. Ends at the first child that the process does
+ * not wait for. */
 static void reap_left(const struct attach_fork *fork)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(fork->pid, "task").text);
@@ -543,12 +546,11 @@ void attach_fork_end(struct attach_fork *fork)
 
 /* ==== makes the memory of another process huge pages, while it runs ==== */
 
-/* Not all C libraries have these. */
+/* The kernel's numbers (asm-generic/unistd.h; MADV_COLLAPSE), which not all C libraries have. */
 enum { CALL_PIDFD_OPEN = 434, CALL_PROCESS_MADVISE = 440, ADVICE_COLLAPSE = 25 };
 
-#define HUGE_PAGE (2ull << 20)
-
-/* How much of a huge page has to be resident. */
+#define HUGE_PAGE (2ull << 20) /* bytes, on amd64 */
+/* How much of a huge page has to be resident, in bytes. */
 #define ENOUGH (HUGE_PAGE / 8 * 7)
 
 enum { BLOCKS_BETWEEN_LOOKS = 16 };
@@ -609,8 +611,8 @@ static void collapse_pages(struct collapse *collapse, const struct attach_pages 
     }
 }
 
-/* Finds the resident pages, and collapses the process's through a descriptor of it. *ret_error may
- * be set even if some bytes were collapsed. */
+/* Finds the resident pages of the process, and makes huge ones of them. Returns how many bytes have
+ * become huge pages; *ret_error, an errno value, may be set even so. */
 uint64_t attach_collapse(struct attach_fork *fork, const struct g2h_progress *progress,
                          int *ret_error)
 {

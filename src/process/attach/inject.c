@@ -34,7 +34,8 @@
 
 #define GET_FILTER 0x420cu /* PTRACE_SECCOMP_GET_FILTER, which not all C libraries have */
 
-enum { MOST_INSTRUCTIONS = 4096, MOST_FILTERS = 256, CELLS = 16 };
+/* Of a filter, as in the kernel (BPF_MAXINSNS, BPF_MEMWORDS); and of a thread. */
+enum { MOST_INSTRUCTIONS = 4096, CELLS = 16, MOST_FILTERS = 256 };
 
 /* AUDIT_ARCH_X86_64: the machine, in 64 bits, little-endian. */
 #define MACHINE_AMD64 (62u | 0x80000000u | 0x40000000u)
@@ -68,7 +69,8 @@ struct filter_machine {
     const struct filters_call *call;
 };
 
-/* Loads a value to *ret. Returns false if there is no such value. */
+/* Loads the value that an instruction names: a constant, a word of the call, a cell, or the call's
+ * size. Returns false if there is no such value. */
 static bool filters_load(const struct filter_machine *machine, const struct filters_instruction *at,
                          uint32_t *ret)
 {
@@ -275,8 +277,9 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
  * are stopped meanwhile. */
 #define PATIENCE 15.0
 
-/* Waits until a thread has stopped. Polls with a growing pause, since waitid(2) has no time limit.
- * WNOWAIT leaves the status for whoever needs it. */
+/* Waits until a thread has stopped. Returns the status of its stop as waitid(2) has it, or -1 if it
+ * has ended, or does not stop within PATIENCE seconds. Polls with a growing pause, since waitid(2)
+ * has no time limit. WNOWAIT leaves the status for whoever needs it. */
 int inject_await(pid_t id)
 {
     const double start = clock_seconds();
@@ -346,7 +349,7 @@ static machine_registers kept_registers(const struct injection *injection)
     return registers;
 }
 
-/* Returns whether a stopped thread has these bytes at an address. */
+/* Returns whether a stopped thread has these bytes at an address; false for the address 0. */
 static bool thread_has_code(pid_t id, uint64_t address, const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof(long)) {
@@ -391,7 +394,7 @@ bool inject_is_sleeping(uint64_t pid, pid_t id, const struct inject_code *code)
            sscanf(line.data, "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &call, &words[0],
                   &words[1], &words[2], &words[3], &words[4], &words[5], &words[6],
                   &words[7]) == 9 &&
-           call == MACHINE_SYS_FUTEX && words[7] == code->futex + MACHINE_BEHIND &&
+           call == MACHINE_SYS_FUTEX && words[7] == code->futex + MACHINE_AFTER_CALL &&
            machine_is_note(words[1], words[2]);
 }
 
@@ -501,8 +504,9 @@ static long inject_follow(struct injection *injection)
     }
 }
 
-/* Sets the thread's registers for the call, and lets it run to the end of the call. INJECT_LOST:
- * the thread's registers cannot be set, as it has ended. */
+/* Sets the thread's registers for the call, and lets it run to the end of the call. Returns the
+ * call's result, a negative errno value if the call failed or the thread's options cannot be set,
+ * INJECT_AGAIN if it was interrupted, or INJECT_LOST if the thread has ended or does not answer. */
 long inject(struct injection *injection, long call, const uint64_t arguments[6])
 {
     assert(injection->tracee); /* inject_begin() has been called */

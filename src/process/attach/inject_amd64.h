@@ -30,7 +30,7 @@ static const uint8_t machine_exit[] = {
     0x0f, 0x05, 0xc3,                                     /* SYSCALL; RET */
 };
 /* The size of SYSCALL, and the offset in runtime.futex after it. */
-enum { MACHINE_CALL = 2, MACHINE_BEHIND = 35 };
+enum { MACHINE_CALL = 2, MACHINE_AFTER_CALL = 35 };
 
 /* The kernel's codes, visible only to a tracer, for restarting a call (errno.h of the kernel). */
 enum { MACHINE_RESTART = -512, MACHINE_RESTART_BLOCK = -516 };
@@ -48,7 +48,8 @@ static inline bool machine_is_note(uint64_t operation, uint64_t value)
 static inline bool machine_sleeps(const machine_registers *registers, uint64_t futex)
 {
     const int64_t result = (int64_t)registers->rax;
-    return registers->rip == futex + MACHINE_BEHIND && registers->orig_rax == MACHINE_SYS_FUTEX &&
+    return registers->rip == futex + MACHINE_AFTER_CALL &&
+           registers->orig_rax == MACHINE_SYS_FUTEX &&
            (result == MACHINE_RESTART || result == MACHINE_RESTART_BLOCK) &&
            machine_is_note(registers->rsi, registers->rdx);
 }

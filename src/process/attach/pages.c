@@ -75,7 +75,7 @@ typedef int ioctl_request; /* as in POSIX */
 
 #define MOST_OF_GUESS (64ull << 30) /* without a pagemap: all of it has to be read */
 
-enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 };
+enum { ENTRIES = 1 << 13, REGIONS = 1 << 11 }; /* of a pagemap, and of a scan, read at once */
 
 /* ---- mappings ---- */
 
@@ -123,7 +123,7 @@ static bool pages_parse_line(const char *at, struct attach_mapping *ret)
            !(is_file && is_code);
 }
 
-/* Reads line by line, and passes over mappings that are not wanted. */
+/* Lists the mappings of /proc/PID/maps whose pages are wanted. Returns false if memory runs out. */
 bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 {
     for (const char *line = maps; line && *line;) {
@@ -182,7 +182,8 @@ static inline int pages_kind_of(const struct attach_pages *pages,
     return (entry & (PAGEMAP_SWAPPED | PAGEMAP_ALONE)) != 0 ? ATTACH_WRITTEN : ATTACH_MAYBE;
 }
 
-/* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
+/* Adds the pages of count entries of the pagemap, the first of which is for address. Adds adjacent
+ * pages of one kind together, because reserved address space may be a terabyte that is mostly
  * untouched, and the process waits meanwhile. Returns false if memory runs out. */
 static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
@@ -267,7 +268,8 @@ static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *
     return mapping->is_file || pages_add(pages, at, end - at, ATTACH_ZERO) ? 0 : ENOMEM;
 }
 
-/* Adds a file that may be written to to the slow pages. Returns false if memory runs out. */
+/* Adds a mapping of a file to the slow pages if it is writable and not too large to be a program's
+ * data (MOST_OF_FILE). Returns false if memory runs out. */
 static bool add_slow_file(struct attach_pages *pages, const struct attach_mapping *mapping)
 {
     const struct attach_run run = {mapping->address, mapping->size, ATTACH_FILE};
@@ -350,7 +352,8 @@ int attach_pages_find_apart(uint64_t pid, struct attach_pages *ret)
     return find_pages(pid, true, ret);
 }
 
-/* Makes a mapping of each range, as if from /proc/PID/maps. Returns 0 or an errno value. */
+/* Finds the pages of a process in these ranges: makes a mapping of each, as if from /proc/PID/maps.
+ * Returns 0 or an errno value. */
 int attach_pages_find_in(uint64_t pid, const struct ranges *ranges, struct attach_pages *ret)
 {
     struct attach_mappings mappings = {0};
@@ -430,7 +433,7 @@ void attach_pages_deinit(struct attach_pages *pages)
 /* Runs of at least this size get huge pages, all of which they need: the system provides these
  * faster, and scattered reads through them are faster. */
 #define HUGE_RUN (32ull << 20)
-
+/* Runs with no more bytes between them are near each other: see allow_runs(). */
 #define NEAR (128ull << 10)
 
 /* Adds an address range to the areas, which ascend; overlapping ones are merged. Returns false if
@@ -469,7 +472,7 @@ static const struct attach_area *area_of_run(const struct attach_space *space,
     return attach_space_area(space, run->address, run->size);
 }
 
-/* Returns the position of a run, which must have one. */
+/* Returns where the copy of a run goes; the space must have an area for it. */
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
 {
     const struct attach_area *area = area_of_run(space, run);
@@ -514,8 +517,9 @@ static bool space_reserve(struct attach_space *space, int protection)
     return space->data != NULL;
 }
 
-/* Reserves addresses for pages. All areas are in one mapping, so that it takes one call, and one
- * number of bytes counts. */
+/* Reserves addresses for pages, and for `around` bytes on both sides of each run. All areas are in
+ * one mapping, so that it takes one call, and one number of bytes counts. Returns false if there
+ * are not that many addresses, or memory runs out. */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs) {

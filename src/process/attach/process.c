@@ -22,7 +22,10 @@
 
 /* ==== the memory of the child of a fork, which is read on demand, page by page ==== */
 
-enum { BITS = 64, LOCKS = 64 };
+enum {
+    BITS = 64, /* of a word of there, kept, … */
+    LOCKS = 64 /* in turn for blocks of LEAST bytes of the space */
+};
 
 /* The least that is read at once: much of a heap's description is adjacent. A lock guards the pages
  * of this many bytes of the space. */
@@ -37,8 +40,8 @@ struct window {
     uint64_t *mapped;       /* pages other than zeros, which may be dropped */
     uint64_t *ahead;        /* those that were not dropped, which may be read ahead */
     pthread_mutex_t locks[LOCKS];
-    uint64_t bytes;
-    int error;
+    uint64_t bytes; /* that were read from the process */
+    int error;      /* an errno value: the first reason why bytes were not read; 0: none */
 #ifdef WINDOW_CHECKS
     struct window_check *checks;
     size_t check_count;
@@ -169,9 +172,23 @@ static bool copy_space(const struct attach_space *space, struct attach_space *re
     return true;
 }
 
-/* Opens a window, by which a process's memory is read when it is needed. Pages of zeros, and those
- * of another process, count as read from the start. Returns NULL if memory runs out or the process
- * cannot be read. */
+/* Sets the bits of all pages: those that are read from the process are mapped, and may be read
+ * ahead; pages of zeros, and those that were given (attach_pages_give()), count as read. */
+static void mark_pages(struct window *window, const struct attach_pages *pages,
+                       const struct attach_space *space)
+{
+    VECTOR_EACH(const struct attach_run, run, pages->runs) {
+        const uint64_t first = as_size(attach_space_at(space, run) - space->data) / window->page;
+        for (uint64_t at = first; at < first + run->size / window->page; at++) {
+            set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
+            if (attach_run_is_read(run))
+                set_page_bit(window->ahead, at);
+        }
+    }
+}
+
+/* Opens a window, by which a process's memory is read when it is needed, to its place in the space.
+ * Returns NULL if memory runs out or the process cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
 {
@@ -195,14 +212,7 @@ struct window *window_create(uint64_t pid, const struct attach_pages *pages,
         window_destroy(window);
         return NULL;
     }
-    VECTOR_EACH(const struct attach_run, run, pages->runs) {
-        const uint64_t first = as_size(attach_space_at(space, run) - space->data) / window->page;
-        for (uint64_t at = first; at < first + run->size / window->page; at++) {
-            set_page_bit(attach_run_is_read(run) ? window->mapped : window->there, at);
-            if (attach_run_is_read(run))
-                set_page_bit(window->ahead, at);
-        }
-    }
+    mark_pages(window, pages, space);
     return window;
 }
 
@@ -319,8 +329,23 @@ static bool are_there(const struct window *window, uint64_t first, uint64_t end)
     return first >= end;
 }
 
-/* Reads pages that the window lacks. Small reads get more pages around them, since each read is a
- * system call. If those cannot be read, the needed ones are read alone. */
+/* Reads needed pages of one block, under its lock, with all pages around them, if these can be
+ * read. Returns false if some of the needed ones cannot. */
+static bool fill_block(struct window *window, const struct attach_area *area, uint64_t block,
+                       struct window_pages needed, struct window_pages all)
+{
+    pthread_mutex_t *const lock = &window->locks[block % LOCKS];
+    pthread_mutex_lock(lock);
+    bool good = fill_pages(window, area, all);
+    if (!good && (all.first < needed.first || all.end > needed.end))
+        good = fill_pages(window, area, needed);
+    pthread_mutex_unlock(lock);
+    return good;
+}
+
+/* Reads the pages of a range of addresses that the window lacks, to their place, data. Small reads
+ * get more pages around them, since each read is a system call. Returns false if they cannot be
+ * read, or a signal asks this program to end: window_error() says why. */
 bool window_fill(struct window *window, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const struct attach_area *area = attach_space_area(&window->space, address, size);
@@ -331,10 +356,10 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
     }
     const uint64_t first = offset / window->page,
                    end = (offset + size + window->page - 1) / window->page,
-                   pages = pages_per_block(window);
+                   per_block = pages_per_block(window);
     const struct window_pages of_area = {area->offset / window->page,
                                          (area->offset + area->size) / window->page};
-    const bool is_small = end - first < pages;
+    const bool is_small = end - first < per_block;
     if (are_there(window, first, end))
         return true;
     if (window_error(window) != 0)
@@ -343,18 +368,14 @@ bool window_fill(struct window *window, uint64_t address, uint64_t size, const u
         __atomic_store_n(&window->error, EINTR, __ATOMIC_RELAXED);
     bool good = true;
     for (uint64_t page = first, next; page < end && good; page = next) {
-        const uint64_t block = page / pages;
-        const struct window_pages of_block = {block * pages, (block + 1) * pages};
+        const uint64_t block = page / per_block;
+        const struct window_pages of_block = {block * per_block, (block + 1) * per_block};
         next = MIN(of_block.end, end);
         const struct window_pages needed = {page, next},
                                   all = is_small
                                             ? add_pages_ahead(window, of_block, of_area, needed)
                                             : needed;
-        pthread_mutex_lock(&window->locks[block % LOCKS]);
-        good = fill_pages(window, area, all);
-        if (!good && (all.first < page || all.end > next))
-            good = fill_pages(window, area, needed);
-        pthread_mutex_unlock(&window->locks[block % LOCKS]);
+        good = fill_block(window, area, block, needed, all);
     }
     return good;
 }
@@ -372,8 +393,8 @@ static void forget_page(struct window *window, uint64_t page)
     clear_page_bit(window->ahead, page);
 }
 
-/* Drops runs of mapped pages that need not be kept. A run ends with its block at the latest, whose
- * lock is held meanwhile. */
+/* Gives the mapped pages that lie wholly in [from, end) of the space, and need not be kept, back to
+ * the system, in runs. A run ends with its block at the latest, whose lock is held meanwhile. */
 void window_drop(struct window *window, uint64_t from, uint64_t end)
 {
     const uint64_t per_block = pages_per_block(window);
@@ -425,7 +446,8 @@ int window_error(const struct window *window)
 
 /* ---- memory ---- */
 
-/* Adds a range, cut so that its end is at most UINT64_MAX. */
+/* Adds a range, cut so that its end is at most UINT64_MAX. memory_sort() must follow before it is
+ * used. Returns false if memory runs out. */
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data)
 {
     const uint64_t most = UINT64_MAX - address;
@@ -476,8 +498,9 @@ void memory_sort(struct memory *memory)
     assert(IS_ORDERED(i, kept, ranges[i].address - ranges[i - 1].address >= ranges[i - 1].size));
 }
 
-/* Adds the read-only sections of an executable to the memory. Cores mostly leave out what the
- * executable has: its read-only sections take the place of that. */
+/* Adds the read-only sections of an executable to the memory, at their addresses and slide, by
+ * which the system has moved it. Cores mostly leave out what the executable has: its read-only
+ * sections take the place of that. Returns false if memory runs out. */
 bool memory_add_image(struct memory *memory, const struct image *image, uint64_t slide)
 {
     for (size_t i = 0; i < image->section_count; i++) {

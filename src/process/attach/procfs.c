@@ -116,7 +116,7 @@ static int procfs_read_all(int fd, struct text *ret)
     }
 }
 
-/* Reads a file, NUL-terminated, and replaces the text's contents. */
+/* Reads a file, NUL-terminated, and replaces the text's contents. Returns 0 or an errno value. */
 int procfs_read(const char *path, struct text *ret)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -147,7 +147,7 @@ int procfs_read_name(uint64_t pid, struct text *ret)
  * name of its executable completes it if it begins with them. */
 int procfs_read_whole_name(uint64_t pid, struct text *ret)
 {
-    enum { CUT = 15 };
+    enum { CUT = 15 /* the kernel's TASK_COMM_LEN without the null */ };
     char exe[4096];
     const int error = procfs_read_name(pid, ret);
     if (error != 0 || ret->size != CUT)
@@ -221,7 +221,7 @@ uint64_t procfs_stat_number(uint64_t pid, unsigned field)
     return at && procfs_take_number(&at, 10, &value) ? value : UINT64_MAX;
 }
 
-/* Returns the value of an entry of the auxiliary vector, or 0. */
+/* Returns the value of an entry of the auxiliary vector (getauxval(3)) by its key, or 0. */
 uint64_t procfs_auxv(uint64_t pid, uint64_t type)
 {
     _cleanup_(text_deinit) struct text vector = {0};
@@ -246,8 +246,8 @@ static unsigned digit(char character)
     return 255;
 }
 
-/* Parses a number, and moves *at behind it. Returns false if there is none. Skips blanks after the
- * number, too. A number that overflows is refused. */
+/* Parses a number in base 10 or 16, and moves *at to what follows it and the blanks after it.
+ * Returns false, and moves nothing, if there is none, or if it needs more than 64 bits. */
 bool procfs_take_number(const char **at, unsigned base, uint64_t *ret)
 {
     const char *next = *at;
@@ -287,7 +287,8 @@ static bool mapped_parse_line(const char *at, struct mapped_file *ret)
     return true;
 }
 
-/* Reads line by line, and passes over mappings that are no files. */
+/* Lists the mapped files of /proc/PID/maps, of which ret's paths are parts. Returns false if memory
+ * runs out. */
 bool mapped_parse_maps(const char *maps, struct mapped_files *ret)
 {
     for (const char *line = maps; line && *line;) {
@@ -312,7 +313,7 @@ static int mapped_compare(const void *a, const void *b)
  * fit into the note; as many as have names if that is cut. Returns false if memory runs out. */
 bool mapped_parse_note(struct g2h_bytes note, struct mapped_files *ret)
 {
-    enum { HEADER = 16, ENTRY = 24 };
+    enum { HEADER = 16, ENTRY = 24 }; /* bytes: two words, and three */
     const uint64_t count = note.size >= HEADER ? memory_number(note.data, 8) : 0;
     if (count == 0 || count > (note.size - HEADER) / ENTRY)
         return true;
@@ -387,8 +388,8 @@ size_t children_find(uint64_t pid, uint64_t *ret, size_t most)
     return found;
 }
 
-/* Appends the children of a process. Returns false if the system has no lists of them
- * (CONFIG_PROC_CHILDREN). */
+/* Appends the children of a process to ret, which has *found entries, up to `most` in all. Returns
+ * false if the system has no lists of them (CONFIG_PROC_CHILDREN). */
 static bool children_list(uint64_t pid, uint64_t *ret, size_t most, size_t *found)
 {
     _cleanup_(procfs_close) DIR *tasks = opendir(procfs_path(pid, "task").text);

@@ -259,7 +259,8 @@ static int read_status(uint64_t pid, const char *name, struct text *ret)
     return error;
 }
 
-/* Notes the facts in the process's status. */
+/* Notes the facts in the process's status (/proc/PID/status). Without VmSize it has no memory: it
+ * is exiting, or a thread of the kernel. */
 static void refuse_note_process(const struct text *status, struct attach_facts *facts)
 {
     const char *state = procfs_value(status, "State:");

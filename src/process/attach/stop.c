@@ -138,8 +138,9 @@ static bool is_usual(int policy)
     return kind == SCHED_OTHER || kind == SCHED_BATCH || kind == SCHED_IDLE;
 }
 
-/* Makes this thread urgent. Real-time priority lets this thread run at once when the process has
- * been stopped, on a busy machine, too. SCHED_RESET_ON_FORK keeps it from other threads. */
+/* Gives this thread real-time priority, unless it has a policy of its own, so that it runs at once
+ * when the process has been stopped, on a busy machine, too. SCHED_RESET_ON_FORK keeps it from
+ * other threads. Returns 0 or an errno value: EPERM if it may not. */
 int attach_urgent_begin(struct attach_urgent *ret)
 {
     *ret = (struct attach_urgent){0};
@@ -213,7 +214,9 @@ void attach_urgent_confine(void)
 /* How often the tracer checks whether a child may stay, in nanoseconds. */
 #define GUARD_PAUSE 10000000
 
-enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
+/* Rounds without a new thread after which all are known: a thread that ends may hide another from
+ * a listing of the directory. */
+enum { QUIET_ROUNDS = 2 };
 
 /* The state of a tracer; the lock guards the fields that both threads use. */
 struct attach_tracer {
@@ -225,13 +228,17 @@ struct attach_tracer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_ready, may_go, has_gone, may_end;
-    int error; /* valid once is_ready */
+    bool is_ready; /* the threads are stopped, or error says why not */
+    bool may_go;   /* set by the caller: they may continue */
+    bool has_gone; /* they do */
+    bool may_end;  /* set by the caller: the child may end */
+    int error;     /* valid once is_ready */
 };
 
 /* ---- threads of the process ---- */
 
-/* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value. */
+/* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value; 0 also if
+ * the thread has ended. */
 static int stop_seize(const struct attach_tracer *tracer, struct tracee *tracee)
 {
     if (ptrace(PTRACE_SEIZE, tracee->id, NULL, NULL) == 0) {
@@ -568,8 +575,9 @@ void attach_stop_deinit(struct attach_stop *stop)
 
 /* ---- control groups ---- */
 
-/* Returns whether the process's threads cannot be stopped. Only version 1 of control groups freezes
- * threads so that they never stop for a tracer. */
+/* Returns whether the process's threads cannot be stopped because their control group is frozen or
+ * freezing. Only version 1 of control groups freezes threads so that they never stop for a
+ * tracer. */
 bool attach_is_frozen(uint64_t pid)
 {
     static const char freezer[] = ":freezer:";
