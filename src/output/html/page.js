@@ -756,8 +756,14 @@ function restOfGrowth() {
     rest.classes.map(({class: name, grown}, i) => [i > 0 ? ', ' : '', `${signed(grown, bytes)} of `, code(name)]).flat());
 }
 
+/** What is said if no suspect grew: the report's words for objects, and how much memory outside of the heap did. */
+function wordsOfNoGrowth() {
+  const outside = report.rss_growth?.outside ?? 0, where = report.grown_elsewhere?.bytes > 0 ? ' in a single place' : '';
+  return outside >= 1e6 ? `No objects grew much${where}; memory of the process outside of the heap grew by ${bytes(outside)}.` : `Nothing grew much${where}.`;
+}
+
 section('suspects', 'Suspects', since ? 'What grew, and who holds it' : 'Who holds the memory',
-  report.suspects.length > 0 ? '' : since ? 'Nothing grew much.' : 'Nothing that retains 5 % of the heap stands out.',
+  report.suspects.length > 0 ? '' : since ? wordsOfNoGrowth() : 'Nothing that retains 5 % of the heap stands out.',
   report.suspects.length > 0 && make('div', {class: 'cards'}, report.suspects.map(cardOf)),
   report.more_suspects > 0 && note(since ? `${count(report.more_suspects)} more grew much: see the tree.`
     : `${count(report.more_suspects)} more retain 5 % or more: see the tree.`),

@@ -942,12 +942,17 @@ static void put_rest(const struct report *report)
 /* Says that there is no suspect, by what was compared and what grew. */
 static void put_no_suspects(const struct report *report)
 {
-    if (!report->findings->base)
+    enum { MUCH = 100 /* divisor: the part of the heap that is much for growth in no place */ };
+    const struct findings *findings = report->findings;
+    const uint64_t rest = (uint64_t)report->suspects->rest.bytes;
+    if (!findings->base)
         page_say(report->page, "  Nothing that holds 5 % of the heap stands out.\n");
-    else if (report->suspects->rest.bytes > 0 && report_grown_outside(report) == 0)
-        page_say(report->page, "  Nothing grew by much in a single place.\n");
     else if (report_grown_outside(report) > 0)
-        page_say(report->page, "  No objects grew by much.\n");
+        page_say(report->page, rest >= findings->reachable / MUCH
+                                   ? "  No objects grew by much in a single place.\n"
+                                   : "  No objects grew by much.\n");
+    else if (rest > 0)
+        page_say(report->page, "  Nothing grew by much in a single place.\n");
     else
         page_say(report->page, "  Nothing grew by much.\n");
 }

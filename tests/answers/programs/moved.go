@@ -30,6 +30,10 @@
 //	case mapped SHAPE=mapped
 //	says ^  outside the Go heap grew by \d\d\.\d MB: C and other anonymous memory \+\d\d\.\d MB
 //	is r.rss_growth.outside > 40000000
+//
+//	case scattered SHAPE=scattered
+//	says ^  No objects grew by much in a single place\.$
+//	says ^  \+\d\.\d+ MB of the growth has no single place: \+\S+ kB of main\.d\d
 package main
 
 import (
@@ -112,6 +116,14 @@ func serve(count int, f func(chan int, *registry)) chan int {
 	return stop
 }
 
+// mapped takes memory outside of the Go heap.
+func mapped() {
+	memory, _ := syscall.Mmap(-1, 0, 40<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	for i := 0; i < len(memory); i += 4096 {
+		memory[i] = 1
+	}
+}
+
 func ready() {
 	time.Sleep(10 * time.Millisecond)
 	runtime.GC()
@@ -128,7 +140,7 @@ func main() {
 		list(12)
 	case "goroutines":
 		stop = serve(50, first)
-	case "diffuse":
+	case "diffuse", "scattered":
 		diffuse(10)
 	default:
 		fill(one, 500, 500, 1000)
@@ -144,10 +156,7 @@ func main() {
 	case "slots":
 		fill(one, 0, 5000, 0)
 	case "mapped":
-		memory, _ := syscall.Mmap(-1, 0, 40<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-		for i := 0; i < len(memory); i += 4096 {
-			memory[i] = 1
-		}
+		mapped()
 	case "buffers":
 		other.tenants, one.tenants = one.tenants, nil
 		fill(other, 0, 0, 50000)
@@ -157,6 +166,9 @@ func main() {
 		stop = serve(150, second)
 	case "diffuse":
 		diffuse(60)
+	case "scattered":
+		diffuse(60)
+		mapped()
 	}
 	ready()
 	runtime.KeepAlive(stop)
