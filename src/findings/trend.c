@@ -1017,20 +1017,25 @@ void g2h_trend_set_memory(struct g2h_trend *trend, const struct g2h_memory *memo
     struct trend_heap *last = &trend->heaps.data[trend->heaps.count - 1];
     last->resident = memory->resident;
     last->beside = memory->resident - memory->parts[G2H_MEMORY_OBJECTS];
+    last->outside = last->beside - memory->parts[G2H_MEMORY_SLOTS] - memory->parts[G2H_MEMORY_FREE];
 }
 
 /* Returns how the memory beside the objects developed. What the process has besides the heap is
  * known only if all heaps tell its resident memory. */
-struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret)
+struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret,
+                               struct trend_course *ret_outside)
 {
-    _cleanup_free_ uint64_t *numbers = calloc(trend->heaps.count + 1, sizeof(*numbers));
+    const size_t heaps = trend->heaps.count;
+    _cleanup_free_ uint64_t *numbers = calloc(2 * heaps + 1, sizeof(*numbers));
     bool is_known = true;
     TRY_MEMORY(numbers);
-    for (size_t i = 0; i < trend->heaps.count; i++) {
+    for (size_t i = 0; i < heaps; i++) {
         numbers[i] = trend->heaps.data[i].beside;
+        numbers[heaps + i] = trend->heaps.data[i].outside;
         is_known = is_known && trend->heaps.data[i].resident > 0;
     }
-    trend_classify(numbers, is_known ? trend->heaps.count : 0, ret);
+    trend_classify(numbers, is_known ? heaps : 0, ret);
+    trend_classify(numbers + heaps, is_known ? heaps : 0, ret_outside);
     return NULL;
 }
 

@@ -64,6 +64,7 @@ struct trend_heap {
     int64_t time; /* milliseconds since 1970; 0: not known */
     uint64_t reachable, objects, goroutines;
     uint64_t resident, beside;         /* RSS, and what of it is not objects; 0: not known */
+    uint64_t outside;                  /* what of that is not free memory of the Go heap either */
     VECTOR(struct trend_value) values; /* by place; places that came later have no value: 0 */
 };
 
@@ -141,9 +142,11 @@ void trend_founds_deinit(struct trend_founds *founds);
  * Those that have grown or changed most come first. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector ret[TREND_KINDS]);
 
-/* Returns the course of the resident memory that is not objects; of what is not known in all heaps,
- * TREND_LEVEL without any growth. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret);
+/* Returns the courses of the resident memory that is not objects, and of that outside of the Go
+ * heap: without its free slots and free heap. Of what is not known in all heaps, TREND_LEVEL
+ * without any growth. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *trend_beside(const struct g2h_trend *trend, struct trend_course *ret,
+                               struct trend_course *ret_outside);
 
 /* Returns the value of a place in a heap. */
 struct trend_value trend_value_of(const struct g2h_trend *trend, size_t heap, uint32_t place);

@@ -549,6 +549,57 @@ TEST(outside_of_the_heap)
     g2h_trend_destroy(trend);
 }
 
+/* Free slots of the heap that become more are not memory outside of it. */
+TEST(free_in_the_heap)
+{
+    enum { MB = 1000000 };
+    struct g2h_trend *trend;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.level", 10, 64}};
+        const struct g2h_memory memory = {.resident = (20 + 10 * (uint64_t)i) * MB,
+                                          .parts = {[G2H_MEMORY_OBJECTS] = 5 * MB,
+                                                    [G2H_MEMORY_SLOTS] = 5 * (uint64_t)i * MB,
+                                                    [G2H_MEMORY_FREE] = 5 * (uint64_t)i * MB}};
+        add(trend, groups, 1, 0, 1000 * (i + 1));
+        g2h_trend_set_memory(trend, &memory);
+    }
+    char *text = written(trend, false, NULL);
+    assert_non_null(strstr(text, "+70.0 MB, which grew in every interval: memory that is free in "
+                                 "the heap, or outside of it\n"));
+    assert_null(strstr(text, "memory outside of the heap"));
+    free(text);
+    g2h_trend_destroy(trend);
+}
+
+/* What grows is leaked only if all of its goroutines are. */
+TEST(leaked_in_part)
+{
+    enum { GOROUTINES = 100 };
+    static const struct {
+        uint64_t leaked;
+        const char *wanted;
+    } cases[] = {{0, "What grew in every interval need not be a leak"},
+                 {60, "Goroutines that can never run again are a leak."},
+                 {GOROUTINES, "What grew in every interval is leaked"}};
+    struct g2h_trend *trend;
+    assert_no_error(g2h_trend_create(&trend));
+    for (unsigned i = 0; i < 8; i++) {
+        const struct group groups[] = {{"main.leak", 10 + i, 64}};
+        add(trend, groups, 1, 0, 1000 * (i + 1));
+    }
+    assert_int_equal(trend->held.count, 1);
+    trend->held.data[0].goroutines = GOROUTINES;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        trend->held.data[0].leaked = cases[i].leaked;
+        char *text = written(trend, false, NULL);
+        if (!strstr(text, cases[i].wanted))
+            fail_msg("%s is not in %s", cases[i].wanted, text);
+        free(text);
+    }
+    g2h_trend_destroy(trend);
+}
+
 static void assert_limit(struct g2h_trend *trend, uint64_t limit, uint64_t left, const char *wanted,
                          const char *in_json)
 {

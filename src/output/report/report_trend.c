@@ -28,7 +28,7 @@ struct trend_report {
     const trend_found_vector *found; /* by kind */
     int64_t elapsed;                 /* milliseconds; 0: not known */
     struct page *page;
-    struct trend_course beside; /* of RSS without objects */
+    struct trend_course beside, outside; /* of RSS without objects; and without free heap */
 };
 
 /* ---- words ---- */
@@ -409,6 +409,15 @@ static struct g2h_error *put_section(const struct trend_report *report,
 
 /* ---- the first lines and the last ---- */
 
+/* Returns what grew of the memory that is not objects: memory that the Go heap has, and does not
+ * use, is not outside of it. */
+static const char *words_beside(const struct trend_report *report)
+{
+    return report->outside.kind == TREND_STEADY && report->outside.grown >= report->beside.grown / 2
+               ? "memory outside of the heap"
+               : "memory that is free in the heap, or outside of it";
+}
+
 /* Reports the resident memory, and what of it is not objects: its growth is in no place. */
 static void put_beside(const struct trend_report *report)
 {
@@ -420,7 +429,7 @@ static void put_beside(const struct trend_report *report)
     PUT(report->page, "  RSS %b to %b; of it no objects: %b to %b", first->resident, last->resident,
         first->beside, last->beside);
     if (report->beside.kind == TREND_STEADY)
-        PUT(report->page, ", %d, which grew in every interval: memory outside of the heap", grown);
+        PUT(report->page, ", %d, which grew in every interval: %s", grown, words_beside(report));
     PUT(report->page, "|%d{rss_beside_objects_grown}%f{rss_beside_objects_is_steady}|\n", grown,
         report->beside.kind == TREND_STEADY);
 }
@@ -465,22 +474,26 @@ static void put_heaps(const struct trend_report *report)
 static void put_none(const struct trend_report *report)
 {
     if (report->beside.kind == TREND_STEADY)
-        page_say(report->page,
-                 "No objects grew steadily in every interval: memory outside of the heap did.\n");
+        PUT(report->page, "No objects grew steadily in every interval: %s did.\n",
+            words_beside(report));
     else if (report->found[TREND_SLOWING].count > 0)
         page_say(report->page, "Nothing grew steadily in every interval.\n");
     else
         page_say(report->page, "Nothing grew in every interval.\n");
 }
 
-/* Returns how much of what grew steadily is goroutines most of which can never run again. */
-static size_t count_leaked(const struct trend_report *report)
+/* Returns how many of the places that grew steadily are goroutines some of which can never run
+ * again; *ret_all: those where none can. */
+static size_t count_leaked(const struct trend_report *report, size_t *ret_all)
 {
     const trend_found_vector *found = &report->found[TREND_STEADY];
     size_t count = 0;
+    *ret_all = 0;
     VECTOR_EACH(const struct trend_found, steady, *found) {
         const struct trend_held *held = trend_held_of(report->trend, steady->place);
-        count += held && held->goroutines > 0 && 2 * held->leaked >= held->goroutines;
+        const bool is_any = held && held->leaked > 0;
+        count += is_any;
+        *ret_all += is_any && held->leaked == held->goroutines;
     }
     return count;
 }
@@ -493,14 +506,15 @@ static void put_meaning(const struct trend_report *report)
     const size_t heaps = report->trend->heaps.count;
     const size_t steady = report->found[TREND_STEADY].count;
     const size_t slowing = report->found[TREND_SLOWING].count;
-    const size_t leaked = count_leaked(report);
     struct page *page = report->page;
+    size_t all_leaked;
+    const size_t leaked = count_leaked(report, &all_leaked);
     page_say(page, "\n");
     if (heaps < TREND_LEAST)
         PUT(page, "Fewer than %n snapshots are too few to be conclusive.\n", TREND_LEAST);
     else if (steady == 0)
         put_none(report);
-    if (steady > 0 && leaked == steady) {
+    if (steady > 0 && all_leaked == steady) {
         page_say(page, "What grew in every interval is leaked: nothing can wake these "
                        "goroutines.\n");
     } else if (steady > 0) {
@@ -575,7 +589,7 @@ struct g2h_error *g2h_write_trend(const struct g2h_trend *trend,
     TRY(trend_find(trend, founds.by_kind));
     struct trend_report report = {
         .trend = trend, .found = founds.by_kind, .elapsed = trend_elapsed(trend), .page = &page};
-    TRY(trend_beside(trend, &report.beside));
+    TRY(trend_beside(trend, &report.beside, &report.outside));
     TRY(report_trend_put_all(&report));
     if (ret_steady)
         *ret_steady = trend->heaps.count < TREND_LEAST ? 0 : founds.by_kind[TREND_STEADY].count;
