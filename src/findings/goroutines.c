@@ -851,12 +851,19 @@ struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
 
 /* ---- which goroutine blocks ---- */
 
+/* What goroutines of the runtime run: a set. */
+enum { RUNS_FINALIZERS = 1, RUNS_CLEANUPS = 2 };
+
 /* The functions that a goroutine of the runtime begins with to run finalizers or cleanups. */
 static const struct {
-    const char *function, *runs;
-} runners[] = {{"runtime.runCleanups", "cleanups"}, /* Go 1.25 */
-               {"runtime.runFinalizers", "finalizers"},
-               {"runtime.runfinq", "finalizers and cleanups"}}; /* until Go 1.24 */
+    const char *function;
+    unsigned runs;
+    const char *how;
+} runners[] = {{"runtime.runCleanups", RUNS_CLEANUPS, /* Go 1.25: GOMAXPROCS / 4 goroutines */
+                "few goroutines run cleanups"},
+               {"runtime.runFinalizers", RUNS_FINALIZERS, "finalizers run one after the other"},
+               {"runtime.runfinq", RUNS_FINALIZERS | RUNS_CLEANUPS, /* until Go 1.24 */
+                "finalizers and cleanups run one after the other"}};
 
 /* Returns the function of a frame. */
 static struct g2h_bytes function_at(const struct findings *findings, size_t number)
@@ -868,9 +875,9 @@ static struct g2h_bytes function_at(const struct findings *findings, size_t numb
     return bytes_at(name, expression_without_line(name, size));
 }
 
-/* Sets *ret to the function that a goroutine waits in, if it runs finalizers or cleanups. Frames
- * begin with the innermost one. */
-static void read_runner(const struct findings *findings, size_t number,
+/* Sets *ret to the function that a goroutine waits in, if it is one that runs what is waited for.
+ * Frames begin with the innermost one. */
+static void read_runner(const struct findings *findings, size_t number, unsigned wanted,
                         struct finalized_blocker *ret)
 {
     struct g2h_view_goroutine goroutine;
@@ -879,27 +886,28 @@ static void read_runner(const struct findings *findings, size_t number,
     for (uint32_t i = 0; i < goroutine.frame_count; i++) {
         const struct g2h_bytes function = function_at(findings, goroutine.first_frame + i);
         for (size_t j = 0; j < COUNT_OF(runners) && program.size > 0; j++)
-            if (bytes_are(function, runners[j].function))
-                *ret = (struct finalized_blocker){goroutine.node, runners[j].runs,
+            if ((runners[j].runs & wanted) != 0 && bytes_are(function, runners[j].function))
+                *ret = (struct finalized_blocker){goroutine.node, runners[j].how,
                                                   (const char *)program.data, (size_t)program.size};
         if (program.size == 0 && !bytes_begin(function, "runtime."))
             program = function;
     }
 }
 
-/* Returns whether a finalizer or a cleanup dominates a node: it is freed only after that has
- * run. */
-static bool waits_for_its_end(const struct findings *findings, uint32_t node)
+/* Returns what has to run before a node is freed, if a finalizer or a cleanup dominates it; 0:
+ * nothing. */
+static unsigned waits_for_its_end(const struct findings *findings, uint32_t node)
 {
     struct g2h_node read;
     while (node != 0) {
         g2h_view_brief(findings->view, node, &read);
-        if (read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_QUEUED_FINALIZERS ||
-            read.kind == G2H_NODE_CLEANUP)
-            return true;
+        if (read.kind == G2H_NODE_FINALIZERS || read.kind == G2H_NODE_QUEUED_FINALIZERS)
+            return RUNS_FINALIZERS;
+        if (read.kind == G2H_NODE_CLEANUP)
+            return RUNS_CLEANUPS;
         node = g2h_dominators_of(findings->dominators, node);
     }
-    return false;
+    return 0;
 }
 
 /* Finds the goroutine that runs a finalizer, and has not come to its end, if the node waits for
@@ -908,11 +916,10 @@ void finalized_find_blocker(const struct findings *findings, uint32_t node,
                             struct finalized_blocker *ret)
 {
     const size_t count = g2h_view_goroutine_count(findings->view);
+    const unsigned wanted = waits_for_its_end(findings, node);
     *ret = (struct finalized_blocker){.goroutine = UINT32_MAX};
-    if (!waits_for_its_end(findings, node))
-        return;
-    for (size_t i = 0; i < count && ret->goroutine == UINT32_MAX; i++)
-        read_runner(findings, i, ret);
+    for (size_t i = 0; i < count && wanted != 0 && ret->goroutine == UINT32_MAX; i++)
+        read_runner(findings, i, wanted, ret);
 }
 
 /* ==== labels, and what goroutines with each value retain ==== */

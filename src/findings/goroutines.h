@@ -150,11 +150,10 @@ enum finalized {
 struct g2h_error *finalized_find(const struct findings *findings, uint32_t node,
                                  enum finalized *ret);
 
-/* The goroutine that runs finalizers or cleanups, while one of these blocks: all others wait for
- * it. */
+/* The goroutine that runs finalizers or cleanups, while one of these blocks: others wait for it. */
 struct finalized_blocker {
     uint32_t goroutine;   /* a node of the view, or UINT32_MAX */
-    const char *runs;     /* "cleanups", for example */
+    const char *how;      /* "finalizers run one after the other", for example */
     const char *function; /* the program's that it waits in: the view's name, not terminated */
     size_t function_size;
 };

@@ -64,9 +64,8 @@ static void put_blocker(const struct report *report, uint32_t node, const char *
     const char *name = findings_name_of(report->findings->view, blocker.goroutine, &size);
     PUT(report->page,
         "<blocked_by>%sblocked by  %s{goroutine}:\n"
-        "%s            %s run one after the other, and this one has not "
-        "returned\n|%s{function}|</>",
-        indent, report_bytes(name, size), indent, blocker.runs,
+        "%s            %s, and this one has not returned\n|%s{function}|</>",
+        indent, report_bytes(name, size), indent, blocker.how,
         report_bytes(blocker.function, blocker.function_size));
 }
 
