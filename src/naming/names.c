@@ -796,12 +796,12 @@ unsigned form_of_function(struct g2h_bytes function)
 static const char separator[] = " | ";
 
 /* Returns how many bytes of an object its strings take, from its beginning to the end of the last
- * one (struct typing's texts). Of a block that several strings share, that end has five bits. */
+ * one, also if it is a block that several strings share. */
 uint64_t names_text_size(const struct names *names, uint32_t object)
 {
     const uint32_t extent = names->typing->texts[object];
     const uint64_t size = heap_object_size(names->heap, object),
-                   end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
+                   end = (extent & TEXT_TINY) != 0 ? text_tiny_end(extent) : extent;
     return MIN(end, size);
 }
 

@@ -131,64 +131,79 @@ static bool keep_first_pointerless(const struct typing *typing, struct shard *sh
     return false;
 }
 
-/* Adds the part in front of the object's chain of parts, unless a known part covers it. Pointers
- * may lead to one array with different counts: the part with more values then supersedes the part
- * with fewer, and keeps the better source of both. */
+/* Returns whether a known part of the same type at the same place has all values of a new one, and
+ * gives it the better source of both. found is its number in the shard, or another value. */
+static bool is_covered_by(struct shard *shard, uint32_t found, const struct typed_part *part)
+{
+    if (found >= shard->parts.count) /* MAP_NONE or PART_REFUSED */
+        return false;
+    struct typed_part *known = &shard->parts.data[found];
+    if (known->count < part->count)
+        return false;
+    if (part->source < known->source)
+        known->source = part->source;
+    known->is_exact = known->is_exact || part->is_exact;
+    return true;
+}
+
+/* Appends a part to a shard, before the others of its object, whose first one is first or MAP_NONE,
+ * and notes it by its key. If the key has a part with fewer values, the new one supersedes it, and
+ * keeps the better source of both. Returns false if memory runs out. */
+static bool append_part(struct typing *typing, struct shard *shard, const struct typed_part *part,
+                        uint32_t first, uint64_t key, bool is_pointerless)
+{
+    const uint32_t added = as_u32(shard->parts.count);
+    uint32_t number;
+    if (added >= PART_REFUSED || !vector_push(&shard->parts, *part) ||
+        !(is_pointerless ? map_put(&shard->pointerless, part->object, added, &number)
+                         : map_put(&shard->known, key, added, &number)))
+        return false;
+    if (!is_pointerless && number < added) {
+        struct typed_part *old = &shard->parts.data[number];
+        struct typed_part *new = &shard->parts.data[added];
+        map_set(&shard->known, key, added);
+        old->is_superseded = true;
+        new->source = MIN(old->source, new->source);
+        new->is_exact = new->is_exact || old->is_exact;
+    }
+    if (first != MAP_NONE) {
+        map_set(&shard->first, part->object, added);
+        return true;
+    }
+    __atomic_fetch_or(&typing->has_parts[part->object / 64], UINT64_C(1) << (part->object % 64),
+                      __ATOMIC_RELAXED);
+    return map_put(&shard->first, part->object, added, &number);
+}
+
+/* Adds a claim on a part of an object, and queues it for following, unless a known part covers it
+ * or the object has too many. Pointers may lead to one array with different counts: the part with
+ * more values then supersedes the part with fewer. Parts without pointers only name the object, and
+ * there may be millions of them: see keep_first_pointerless(). */
 void claim_part(struct typer *typer, uint32_t object, const struct typed_part *wanted,
                 const struct pointer_map *map)
 {
-    const struct typing *typing = typer->typing;
-    struct shard *shard = shard_of(typer->typing, object);
+    struct typing *typing = typer->typing;
+    struct shard *shard = shard_of(typing, object);
     struct typed_part part = *wanted;
-    /* Parts without pointers only name the object, and there may be millions of them: see
-     * keep_first_pointerless(). */
-    const bool pointerless = map->known && map->field_count == 0 &&
-                             part.offset != heap_object_base(typing->heap, object);
+    const bool is_pointerless = map->known && map->field_count == 0 &&
+                                part.offset != heap_object_base(typing->heap, object);
     const uint64_t key = part_key(object, part.offset, part.type, part.is_array);
     part.object = object;
+    if (is_pointerless ? !keep_first_pointerless(typing, shard, &part)
+                       : is_covered_by(shard, map_get(&shard->known, key), &part))
+        return;
     const uint32_t first = map_get(&shard->first, object);
-    const uint32_t added = as_u32(shard->parts.count);
-    const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
     const struct typed_part *last = first == MAP_NONE ? NULL : &shard->parts.data[first];
-    uint32_t number;
-    bool good = !pointerless || keep_first_pointerless(typing, shard, &part);
-    if (found < shard->parts.count) {
-        struct typed_part *known = &shard->parts.data[found];
-        if (known->count >= part.count) {
-            if (part.source < known->source)
-                known->source = part.source;
-            known->is_exact = known->is_exact || part.is_exact;
-            good = false;
-        }
-    }
-    if (good && !exceeds_part_limits(typing->heap, &part, last)) {
-        part.next = first == MAP_NONE ? UINT32_MAX : first;
-        part.number = last ? last->number + 1 : 1;
-        part.reach = (last ? last->reach : 0) + part.count * map->size;
-        good = added < PART_REFUSED && vector_push(&shard->parts, part) &&
-               (pointerless ? map_put(&shard->pointerless, object, added, &number)
-                            : map_put(&shard->known, key, added, &number));
-        /* The same value with fewer elements was known: the new part takes its place. */
-        if (good && !pointerless && number != added && number < added) {
-            struct typed_part *old = &shard->parts.data[number];
-            struct typed_part *new = &shard->parts.data[added];
-            map_set(&shard->known, key, added);
-            old->is_superseded = true;
-            new->source = MIN(old->source, new->source);
-            new->is_exact = new->is_exact || old->is_exact;
-        }
-        if (good && first == MAP_NONE) {
-            __atomic_fetch_or(&typer->typing->has_parts[object / 64], UINT64_C(1) << (object % 64),
-                              __ATOMIC_RELAXED);
-            good = map_put(&shard->first, object, added, &number);
-        } else if (good)
-            map_set(&shard->first, object, added);
-        typer->no_memory = typer->no_memory || !good;
-    } else {
-        good = false;
-    }
-    if (good)
+    if (exceeds_part_limits(typing->heap, &part, last))
+        return;
+    const uint32_t added = as_u32(shard->parts.count);
+    part.next = first == MAP_NONE ? UINT32_MAX : first;
+    part.number = last ? last->number + 1 : 1;
+    part.reach = (last ? last->reach : 0) + part.count * map->size;
+    if (append_part(typing, shard, &part, first, key, is_pointerless))
         push_item(typer, object, added, map);
+    else
+        typer->no_memory = true;
 }
 
 /* Counts a value, and returns whether enough have been counted to take the object for an array.
@@ -265,9 +280,10 @@ void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_ar
     }
 }
 
-/* Notes that an object has a string. Extends the recorded end of the object's strings, without a
- * lock, as in claim_start(). A 16-byte block may hold several small strings, so each string's first
- * byte is marked, too. */
+/* Notes that an object of size bytes has a string of a length at an offset. Extends the recorded
+ * end of the object's strings (struct typing's texts), without a lock, as in claim_start(). A block
+ * of TINY_BLOCK bytes may hold several small strings, so each string's first byte is marked, too. A
+ * string that does not fit is ignored. */
 void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
                 uint64_t length)
 {
@@ -278,9 +294,9 @@ void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t 
     uint32_t wanted;
     uint32_t old = __atomic_load_n(text, __ATOMIC_RELAXED);
     do {
-        if (size == 16) {
-            uint32_t known = old >> TEXT_TINY_END & 31;
-            wanted = TEXT_TINY | (old & 0xffff) | 1u << offset |
+        if (size == TINY_BLOCK) {
+            const uint32_t known = text_tiny_end(old);
+            wanted = TEXT_TINY | (old & TEXT_TINY_STARTS) | 1u << offset |
                      (known > end ? known : (uint32_t)end) << TEXT_TINY_END;
         } else {
             wanted = end < TEXT_LIMIT ? (uint32_t)end : TEXT_LIMIT;

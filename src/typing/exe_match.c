@@ -18,6 +18,10 @@
 #include "exe/go/pclntab.h"
 #include "heap/heap.h"
 
+/* Segments are loaded at other addresses than the file has by whole pages, of 4 KiB or multiples.
+ */
+enum { LEAST_PAGE = 4096 };
+
 /* Returns the error that the executable did not write the dump. why and name say how they
  * differ. */
 static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)
@@ -128,7 +132,7 @@ static bool match_module(const struct g2h_exe *exe, const struct g2h_heap *heap,
         g2h_heap_record(heap, G2H_RECORD_DATA, (size_t)i, &data);
         g2h_heap_record(heap, G2H_RECORD_BSS, (size_t)i, &bss);
         const uint64_t slide = data.segment.address - module->data;
-        if (!has_sizes(module, &data, &bss) || slide % 4096 != 0 ||
+        if (!has_sizes(module, &data, &bss) || slide % LEAST_PAGE != 0 ||
             !has_functions_at(exe, heap, slide))
             continue;
         *process = (struct exe_process){
@@ -158,7 +162,7 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
     if (!exe_find_data(exe, data.segment.contents.size, bss.segment.contents.size, &start))
         return NULL;
     process->slide = data.segment.address - start;
-    if (process->slide % 4096 != 0)
+    if (process->slide % LEAST_PAGE != 0)
         return mismatch(exe, "its data does not lie where the dump has it", bytes_none);
     process->has_data = true;
     return NULL;
@@ -231,9 +235,10 @@ static bool is_constant(const struct constants *constants, uint64_t address)
            ranges_next(&constants->sections, address, address + 1, &found);
 }
 
-/* Counts the words of the data by which another build is recognized. *ret_foreign is the number of
- * those that have another address of constants in the dump, one that no word of the data in the
- * file has: tables may have been sorted. */
+/* Counts the words of the data that are addresses of constants in the file and in the dump, by
+ * which another build is recognized. *ret_foreign is the number of those whose address in the dump
+ * is one that no word of the data in the file has: tables of the same build may only have been
+ * sorted. */
 static struct g2h_error *count_constants(const struct image *image, const uint8_t *file,
                                          const struct g2h_record *data, uint64_t slide,
                                          uint64_t *ret_count, uint64_t *ret_foreign)

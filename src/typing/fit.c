@@ -232,9 +232,10 @@ bool is_array_field(const struct typing *typing, uint64_t slot, uint64_t base, u
 /* ---- pointers ---- */
 
 /* Returns how many values of a type, from base on and stride bytes apart, have their pointers where
- * the object has some; at most count unless that is 0. Walks the object's pointers and the type's
- * words at the same time: they must be the same, element by element, with no pointer between them.
- * *ret_rest: the object has pointers that do not fit, or are behind the last value. */
+ * the object has some. count is how many there are; 0: as many as fit, and one at the end that has
+ * only its first pointers. Walks the object's pointers and the type's words at the same time: they
+ * must be the same, element by element, with no pointer between them. *ret_rest: the object has
+ * pointers that do not fit, or are behind the last value. */
 uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
                        const struct pointer_map *map, uint64_t count, bool *ret_rest)
 {

@@ -14,9 +14,9 @@
 
 enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
 
-/* Returns the number of entries if an object is a table of itabs, else 0. The size is a power of 2
- * that explains the slot; each entry is 0 or the address of an itab, as many of them as count says,
- * and nothing follows the entries. */
+/* Returns the number of entries if an object is a table of itabs (runtime.itabTableType: size,
+ * count, entries), else 0. The size is a power of 2 that explains the slot; each entry is 0 or the
+ * address of an itab, as many of them as count says, and nothing follows the entries. */
 static uint64_t table_size(const struct typing *typing, uint32_t object)
 {
     const struct g2h_heap *heap = typing->heap;

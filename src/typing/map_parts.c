@@ -81,8 +81,10 @@ static int map_parts_compare(const void *left, const void *right)
 bool map_parts_init(struct map_parts *parts, const struct typing *typing)
 {
     const struct types *types = typing->types;
+    enum { MIN_TOP_HASH = 5, MIN_TOP_HASH_BEFORE_12 = 4 /* minTopHash of runtime/map.go */ };
     const int minor = typing->release.minor;
-    *parts = (struct map_parts){.least_used = minor != 0 && minor < 12 ? 4 : 5};
+    *parts = (struct map_parts){.least_used = minor != 0 && minor < 12 ? MIN_TOP_HASH_BEFORE_12
+                                                                       : MIN_TOP_HASH};
     for (uint32_t i = 0; i < types->list.count; i++) {
         const struct type *type = types_get(types, i);
         struct map_part part = {.size = type->size, .map = type->elem, .type = i};
@@ -111,6 +113,9 @@ void map_parts_deinit(struct map_parts *parts)
 
 /* ---- slots ---- */
 
+/* ctrlEmpty and ctrlDeleted of a group, which have the highest bit: that of a used slot is 0. */
+enum { CTRL_EMPTY = 0x80 };
+
 /* Returns whether a slot of the bucket or group at value is in use. */
 static bool is_slot_used(const struct g2h_heap *heap, const struct map_parts *parts,
                          const uint8_t *value, unsigned slot)
@@ -118,7 +123,7 @@ static bool is_slot_used(const struct g2h_heap *heap, const struct map_parts *pa
     if (!parts->swiss) /* runtime/map.go: minTopHash */
         return value[slot] >= parts->least_used;
     /* internal/runtime/maps/group.go: ctrl is a number whose lowest byte belongs to slot 0 */
-    return value[heap->params.big_endian ? SLOTS - 1 - slot : slot] < 0x80;
+    return value[heap->params.big_endian ? SLOTS - 1 - slot : slot] < CTRL_EMPTY;
 }
 
 /* Returns how many slots of a bucket or group are in use. */
@@ -126,7 +131,7 @@ static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
 {
     unsigned used = 0;
     for (unsigned slot = 0; slot < SLOTS; slot++) /* the order does not matter */
-        used += parts->swiss ? value[slot] < 0x80 : value[slot] >= parts->least_used;
+        used += parts->swiss ? value[slot] < CTRL_EMPTY : value[slot] >= parts->least_used;
     return used;
 }
 

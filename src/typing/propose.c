@@ -16,6 +16,16 @@
 
 /* ---- values and arrays ---- */
 
+/* A type that values in an object may have, while it is compared with the object's pointers. */
+struct proposal {
+    uint32_t object;
+    const struct slot_class *slot_class; /* of the object */
+    uint64_t base;                       /* where the object's own value begins: after its header */
+    uint64_t offset;                     /* where the value, or the array, begins */
+    const struct reference *reference;   /* has the type, the count of an array, and the source */
+    const struct pointer_map *map;       /* of the type */
+};
+
 /*
  * Returns the number of values plus 1 if the whole object is an array of them, else 0. For large
  * objects the index caches the answer.
@@ -47,25 +57,29 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
     return values;
 }
 
+/* Returns whether an array may be a part of a field of some struct that fills the slot. */
+static bool is_in_array_field(const struct typing *typing, const struct proposal *proposal)
+{
+    return is_array_field(typing, proposal->slot_class->size, proposal->base,
+                          proposal->offset - proposal->base, proposal->reference->type,
+                          proposal->reference->count);
+}
+
 /* Returns whether a slice that ends before its slot does leads into an array of its own, whose
  * capacity was cut: "b[100:112:112]". It does unless a struct may have the array as a field. */
-static bool is_cut_slice(const struct typer *typer, const struct slot_class *slot_class,
-                         uint64_t base, uint64_t offset, const struct reference *reference)
+static bool is_cut_slice(const struct typing *typing, const struct proposal *proposal)
 {
+    const struct slot_class *slot_class = proposal->slot_class;
     return (slot_class->size != TINY_BLOCK || slot_class->has_pointers) &&
-           !is_array_field(typer->typing, slot_class->size, base, offset - base, reference->type,
-                           reference->count);
+           !is_in_array_field(typing, proposal);
 }
 
 /* Returns whether a slice of values without pointers leads to an array that may be a field of a
  * struct that fills the slot, which has pointers elsewhere. */
-static bool is_field_without_pointers(const struct typing *typing,
-                                      const struct slot_class *slot_class, uint64_t base,
-                                      uint64_t offset, const struct reference *reference)
+static bool is_field_without_pointers(const struct typing *typing, const struct proposal *proposal)
 {
-    return reference->count > 0 && slot_class->size < INDEXED_SIZE &&
-           is_array_field(typing, slot_class->size, base, offset - base, reference->type,
-                          reference->count);
+    return proposal->reference->count > 0 && proposal->slot_class->size < INDEXED_SIZE &&
+           is_in_array_field(typing, proposal);
 }
 
 /* Returns whether count consecutive values are very unlikely to be of another type: they are four
@@ -75,103 +89,144 @@ static bool is_telling(const struct pointer_map *map, uint64_t count)
     return count >= 4 && map->size > map->word_count * sizeof(uint64_t);
 }
 
-/*
- * Proposes an array that begins at offset. A slice may begin within its array, whose start is no
- * longer referenced; if the whole slot looks like an array of the type, it is taken for one.
- */
-static void propose_array(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
-                          uint64_t base, uint64_t offset, const struct reference *reference,
-                          const struct pointer_map *map)
+/* Returns whether an array ends where its slot does. An array field, or a slice whose capacity was
+ * cut, does not; one without a count may. */
+static bool ends_with_slot(const struct typing *typing, const struct proposal *proposal)
 {
-    struct typing *typing = typer->typing;
-    const uint64_t stride = map->size;
-    const uint64_t space = (slot_class->size - offset) / stride;
-    struct g2h_object object = {0};
-    struct field_index *index = NULL;
-    bool rest = false, whole = false;
-    if (reference->count > space || space == 0 || offset < base)
-        return;
-    /* An array field, or a slice whose capacity was cut, does not end where the slot does. */
-    bool exact = reference->count == 0 ||
-                 fits_class(typing, offset + reference->count * stride, slot_class->size);
+    const struct slot_class *slot_class = proposal->slot_class;
+    const uint64_t size = proposal->reference->count * proposal->map->size;
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
-        exact = offset == base && fills_slot(typing, slot_class, reference->count * stride);
-    if (!slot_class->has_pointers) {
-        if (map->word_count > 0 && !typer_type_of(typing, reference->type)->may_be_noscan)
-            return;
-        whole = (offset - base) % stride == 0;
-        exact = exact || (whole && is_cut_slice(typer, slot_class, base, offset, reference));
-    } else {
-        if (offset != base && !exact && part_is_known(typer, number, offset, true, reference))
-            return;
-        heap_object(typer->typing->heap, number, &object);
-        index = typer_field_index(typer, number, &object);
-        if ((offset - base) % stride == 0) {
-            const uint64_t found = values_of_whole(index, &object, base, reference->type, map),
-                           most = typing_room(typing, slot_class->size - base) / stride + 1,
-                           values = MIN(found, most);
-            whole = values > 0;
-            exact = exact ||
-                    (whole && fits_class(typing, base + (values - 1) * stride, slot_class->size) &&
-                     (is_telling(map, values - 1) ||
-                      is_cut_slice(typer, slot_class, base, offset, reference)));
-        }
-    }
-    /* A whole array is claimed from its start, even if the slice begins later. */
-    if (whole && (offset == base || exact)) {
-        claim_start(typer, number, base, true, exact, reference, map);
-        return;
-    }
-    if (typer_defer(typer, number, offset, reference))
-        return;
-    /* Otherwise it is a part of the object, as long as its pointers are those of the type. */
+        return proposal->offset == proposal->base && fills_slot(typing, slot_class, size);
+    return proposal->reference->count == 0 ||
+           fits_class(typing, proposal->offset + size, slot_class->size);
+}
+
+/* Returns whether a whole object, which has pointers, is an array of the type, and makes *exact
+ * true if the pointers show that this array fills the slot. */
+static bool is_whole_array(struct typing *typing, const struct proposal *proposal,
+                           const struct g2h_object *object, struct field_index *index, bool *exact)
+{
+    const struct slot_class *slot_class = proposal->slot_class;
+    const struct pointer_map *map = proposal->map;
+    const uint64_t base = proposal->base, stride = map->size;
+    const uint64_t found = values_of_whole(index, object, base, proposal->reference->type, map),
+                   most = typing_room(typing, slot_class->size - base) / stride + 1,
+                   values = MIN(found, most); /* and 1; 0: it is not */
+    if (values == 0)
+        return false;
+    *exact = *exact || (fits_class(typing, base + (values - 1) * stride, slot_class->size) &&
+                        (is_telling(map, values - 1) || is_cut_slice(typing, proposal)));
+    return true;
+}
+
+/* Proposes an array as a part of an object, as long as the object's pointers there are those of the
+ * type. Values without pointers are a part of an object with some only if they may be an array
+ * field: re.Rune0[:1]. */
+static void propose_array_part(struct typer *typer, const struct proposal *proposal,
+                               const struct g2h_object *object, struct field_index *index)
+{
+    const struct reference *reference = proposal->reference;
+    const struct pointer_map *map = proposal->map;
+    const uint64_t offset = proposal->offset;
+    bool rest = false;
     struct typed_part part = {.offset = offset,
                               .type = reference->type,
                               .count = reference->count,
                               .source = reference->source,
                               .is_array = true};
-    if (slot_class->has_pointers) {
-        /* Values without pointers are a part if they may be an array field: re.Rune0[:1]. */
-        if ((map->word_count == 0 &&
-             !is_field_without_pointers(typing, slot_class, base, offset, reference)) ||
+    if (proposal->slot_class->has_pointers) {
+        if ((map->word_count == 0 && !is_field_without_pointers(typer->typing, proposal)) ||
             !field_index_take(index, reference->count * map->word_count + FIELD_STRIDE / 16))
             return;
-        uint64_t matching = count_fitting(fields_near(&object, index, offset), offset, stride, map,
-                                          reference->count, &rest);
+        const uint64_t matching = count_fitting(fields_near(object, index, offset), offset,
+                                                map->size, map, reference->count, &rest);
         if (matching == 0 || matching < reference->count)
             return;
         part.count = matching;
     } else if (part.count == 0) {
-        part.count = space;
+        part.count = (proposal->slot_class->size - offset) / map->size;
     }
-    claim_part(typer, number, &part, map);
+    claim_part(typer, proposal->object, &part, map);
+}
+
+/*
+ * Proposes an array that begins at offset. A slice may begin within its array, whose start is no
+ * longer referenced; if the whole slot looks like an array of the type, that is claimed from its
+ * start. Otherwise the array is a part of the object.
+ */
+static void propose_array(struct typer *typer, const struct proposal *proposal)
+{
+    struct typing *typing = typer->typing;
+    const struct slot_class *slot_class = proposal->slot_class;
+    const struct reference *reference = proposal->reference;
+    const struct pointer_map *map = proposal->map;
+    const uint64_t base = proposal->base, offset = proposal->offset;
+    const uint64_t space = (slot_class->size - offset) / map->size;
+    struct g2h_object object = {0};
+    struct field_index *index = NULL;
+    if (reference->count > space || space == 0 || offset < base)
+        return;
+    bool exact = ends_with_slot(typing, proposal);
+    bool whole = (offset - base) % map->size == 0;
+    if (!slot_class->has_pointers) {
+        if (map->word_count > 0 && !typer_type_of(typing, reference->type)->may_be_noscan)
+            return;
+        exact = exact || (whole && is_cut_slice(typing, proposal));
+    } else {
+        if (offset != base && !exact &&
+            part_is_known(typer, proposal->object, offset, true, reference))
+            return;
+        heap_object(typing->heap, proposal->object, &object);
+        index = typer_field_index(typer, proposal->object, &object);
+        whole = whole && is_whole_array(typing, proposal, &object, index, &exact);
+    }
+    if (whole && (offset == base || exact))
+        claim_start(typer, proposal->object, base, true, exact, reference, map);
+    else if (!typer_defer(typer, proposal->object, offset, reference))
+        propose_array_part(typer, proposal, &object, index);
 }
 
 /* Returns whether a reference is not to be proposed now: it adds nothing, or it is deferred
  * (typer_defer). It is deferred before the object is examined if it may add a part, or if the
  * object is large, since the fields of a large object may be read only so often (struct
  * field_index). */
-static inline bool skip_for_now(struct typer *typer, uint32_t number,
-                                const struct slot_class *slot_class, uint64_t base, uint64_t offset,
-                                const struct reference *reference)
+static inline bool skip_for_now(struct typer *typer, const struct proposal *proposal)
 {
-    const bool is_array = reference->form == REFERENCE_ARRAY;
-    if (!typer->shared || (offset == base && (!is_array || slot_class->size < INDEXED_SIZE)))
+    const uint64_t offset = proposal->offset;
+    const bool is_array = proposal->reference->form == REFERENCE_ARRAY;
+    if (!typer->shared ||
+        (offset == proposal->base && (!is_array || proposal->slot_class->size < INDEXED_SIZE)))
         return false;
-    return (!is_array && offset != base &&
-            part_is_known(typer, number, offset, false, reference)) ||
-           typer_defer(typer, number, offset, reference);
+    return (!is_array && offset != proposal->base &&
+            part_is_known(typer, proposal->object, offset, false, proposal->reference)) ||
+           typer_defer(typer, proposal->object, offset, proposal->reference);
+}
+
+/* Proposes the object as a whole as an array of the type, from where its own value begins. */
+static void propose_as_array(struct typer *typer, const struct proposal *proposal)
+{
+    struct reference reference = *proposal->reference;
+    struct proposal array = *proposal;
+    reference.form = REFERENCE_ARRAY;
+    reference.count = 0;
+    array.reference = &reference;
+    array.offset = proposal->base;
+    if (!skip_for_now(typer, &array))
+        propose_array(typer, &array);
 }
 
 /* Proposes a value that begins at offset. Where the collector's field list is available, the object
  * must have pointers exactly where the type has them; a channel must name the right element type.
  * Nothing is proposed otherwise, nor for a part about which as much is known. */
-static void propose_value(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
-                          uint64_t base, uint64_t offset, const struct reference *reference,
-                          const struct pointer_map *map)
+static void propose_value(struct typer *typer, const struct proposal *proposal)
 {
     struct typing *typing = typer->typing;
+    const struct slot_class *slot_class = proposal->slot_class;
+    const struct reference *reference = proposal->reference;
+    const struct pointer_map *map = proposal->map;
     const struct type *type = typer_type_of(typing, reference->type);
+    const uint32_t number = proposal->object;
+    const uint64_t base = proposal->base, offset = proposal->offset;
     struct g2h_object object;
     uint64_t size = base + map->size;
     bool rest = false;
@@ -181,7 +236,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
         if (map->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (map->known) {
-        heap_object(typer->typing->heap, number, &object);
+        heap_object(typing->heap, number, &object);
         struct field_index *index =
             offset >= FIELD_STRIDE ? typer_field_index(typer, number, &object) : NULL;
         if (!field_index_take(index, map->word_count + FIELD_STRIDE / 16))
@@ -193,7 +248,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
         }
     }
     if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
-        heap_object(typer->typing->heap, number, &object);
+        heap_object(typing->heap, number, &object);
         if (is_other_channel(typing, type, &object, offset))
             return;
         size += channel_buffer_size(typing, type, &object, offset);
@@ -206,27 +261,21 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
                     map);
         /* The object may be the bucket array of a map of which only an overflow bucket is left,
          * whose pointer leads to the array's first bucket: see header_yields_to() in judge.c. */
-        if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
-            struct reference array = *reference;
-            array.form = REFERENCE_ARRAY;
-            array.count = 0;
-            if (!skip_for_now(typer, number, slot_class, base, base, &array))
-                propose_array(typer, number, slot_class, base, base, &array, map);
-        }
+        if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET)
+            propose_as_array(typer, proposal);
         return;
     }
-    struct typed_part part = {
+    const struct typed_part part = {
         .offset = offset, .type = reference->type, .source = reference->source};
     claim_part(typer, number, &part, map);
     /* Pointers to many elements show an array even if no slice of it is left. */
     if ((offset - base) % map->size == 0 && map->known &&
         slot_class->size / map->size >= ENOUGH_FOR_ARRAY &&
-        has_enough_for_array(typer, number, offset, reference->type)) {
-        struct reference array = *reference;
-        array.count = 0;
-        propose_array(typer, number, slot_class, base, base, &array, map);
-    }
+        has_enough_for_array(typer, number, offset, reference->type))
+        propose_as_array(typer, proposal);
 }
+
+/* ---- types by content ---- */
 
 /* Returns whether a closure of a type is all that an object holds: it has the size of the object's
  * slot, pointers where the object has some, and the rest of the object has none, or only repeats
@@ -375,9 +424,9 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
 
 /* Proposes a reference that has to be compared with the object's own fields. Not inlined, since the
  * caller mostly returns before this. */
-static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32_t object,
-                                                     uint64_t base, uint64_t offset,
-                                                     const struct reference *reference)
+static __attribute__((noinline)) void propose_by_fields(struct typer *typer, uint32_t object,
+                                                        uint64_t base, uint64_t offset,
+                                                        const struct reference *reference)
 {
     struct typing *typing = typer->typing;
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
@@ -391,13 +440,20 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
         return;
     }
     if (map->size == 0 ||
-        (!map->known && (is_array || typer_type_of(typing, reference->type)->role == ROLE_NONE)) ||
-        skip_for_now(typer, object, slot_class, base, offset, reference))
+        (!map->known && (is_array || typer_type_of(typing, reference->type)->role == ROLE_NONE)))
+        return;
+    const struct proposal proposal = {.object = object,
+                                      .slot_class = slot_class,
+                                      .base = base,
+                                      .offset = offset,
+                                      .reference = reference,
+                                      .map = map};
+    if (skip_for_now(typer, &proposal))
         return;
     if (is_array)
-        propose_array(typer, object, slot_class, base, offset, reference, map);
+        propose_array(typer, &proposal);
     else
-        propose_value(typer, object, slot_class, base, offset, reference, map);
+        propose_value(typer, &proposal);
 }
 
 /* Proposes a type that the reference has itself. Nothing is done if the claim on the object says
@@ -420,7 +476,7 @@ static inline void propose_resolved(struct typer *typer, uint32_t object,
         if (known->fit != FIT_UNKNOWN)
             return;
     }
-    propose_fields(typer, object, base, offset, reference);
+    propose_by_fields(typer, object, base, offset, reference);
 }
 
 /* Proposes a type for an object. The content of an interface, or a closure, gets its type from what

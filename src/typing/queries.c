@@ -105,7 +105,7 @@ bool typing_inlined_at(const struct typing *typing, const struct heap_stack_fram
  * share. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
-    return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
+    return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == TINY_BLOCK ||
            ((claim & CLAIM_ARRAY) != 0 &&
             typer_type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }

@@ -45,6 +45,31 @@ struct reflected_reader {
 
 /* ---- memory ---- */
 
+/* abi.Type, which a descriptor begins with: Size_ and PtrBytes, a word each; Hash, 4 bytes; TFlag,
+ * Align_, FieldAlign_ and Kind_, a byte each; Equal and GCData, a word each; Str and PtrToThis, 4
+ * bytes each. Below are the bytes after Hash, and the offsets by the size of a word. */
+enum { BYTE_TFLAG = 0, BYTE_ALIGN = 1, BYTE_KIND = 3 };
+
+static inline uint64_t offset_of_bytes(uint64_t word)
+{
+    return 2 * word + 4;
+}
+
+static inline uint64_t offset_of_gc_data(uint64_t word)
+{
+    return 3 * word + 8;
+}
+
+static inline uint64_t offset_of_str(uint64_t word)
+{
+    return 4 * word + 8;
+}
+
+static inline uint64_t size_of_header(uint64_t word)
+{
+    return 4 * word + 16;
+}
+
 /* Returns size bytes of the process at an address; NULL: neither the dump nor the executable has
  * them. */
 static const uint8_t *reflected_memory_at(const struct reflected_reader *reader, uint64_t address,
@@ -172,7 +197,8 @@ static bool read_func(struct reflected_reader *reader, const struct g2h_bytes *c
                       uint64_t parts, bool is_uncommon, struct text *name, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
-    const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? 16 : 0);
+    enum { UNCOMMON_SIZE = 16 /* abi.UncommonType: four numbers of 4 bytes */ };
+    const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? UNCOMMON_SIZE : 0);
     const unsigned in = u16_of(heap, contents->data + parts);
     const unsigned flagged = u16_of(heap, contents->data + parts + 2);
     const unsigned out = flagged & 0x7fff;
@@ -338,10 +364,12 @@ static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
     const uint64_t words = heap_word(heap, header + word) / word;
-    const uint8_t *flags = header + 2 * word + 4;
-    if (words == 0 || (flags[3] & KIND_GC_PROG) != 0 || (flags[0] & TFLAG_GC_MASK_ON_DEMAND) != 0)
+    const uint8_t *bytes = header + offset_of_bytes(word);
+    if (words == 0 || (bytes[BYTE_KIND] & KIND_GC_PROG) != 0 ||
+        (bytes[BYTE_TFLAG] & TFLAG_GC_MASK_ON_DEMAND) != 0)
         return NULL;
-    return reflected_memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
+    return reflected_memory_at(reader, heap_word(heap, header + offset_of_gc_data(word)),
+                               (words + 7) / 8);
 }
 
 /* Adds the type that a descriptor describes, unless that has been done. Returns the type, or
@@ -357,11 +385,11 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
     made->state = MADE_BUSY;
     heap_object(heap, made->object, &object);
     const uint8_t *at = object.contents.data;
-    const uint8_t *flags = at + 2 * word + 4;
+    const uint8_t *bytes = at + offset_of_bytes(word);
     struct type type = {
-        .kind = flags[3] & KIND_MASK,
-        .direct_interface =
-            (flags[3] & KIND_DIRECT_IFACE) != 0 || (flags[0] & TFLAG_DIRECT_IFACE) != 0,
+        .kind = bytes[BYTE_KIND] & KIND_MASK,
+        .direct_interface = (bytes[BYTE_KIND] & KIND_DIRECT_IFACE) != 0 ||
+                            (bytes[BYTE_TFLAG] & TFLAG_DIRECT_IFACE) != 0,
         .size = heap_word(heap, at),
         .pointer_bytes = heap_word(heap, at + word),
         .gc_mask = reflected_read_mask(reader, at),
@@ -372,8 +400,8 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
     };
     _cleanup_(text_deinit) struct text name = {0};
     uint32_t added;
-    if (read_parts(reader, &object.contents, 4 * word + 16, (flags[0] & TFLAG_UNCOMMON) != 0, &type,
-                   &name, depth)) {
+    if (read_parts(reader, &object.contents, size_of_header(word),
+                   (bytes[BYTE_TFLAG] & TFLAG_UNCOMMON) != 0, &type, &name, depth)) {
         if (!name.failed && types_intern(reader->types, name.data, name.size, &type.name) &&
             types_add_made(reader->types, &type, &added))
             made->type = added;
@@ -391,8 +419,8 @@ static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsi
 static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
     const unsigned word = (unsigned)heap->params.pointer_size;
-    const unsigned header = 4 + 16 / word;
-    const unsigned equal = 2 + 8 / word;
+    const unsigned header = (unsigned)size_of_header(word) / word; /* words */
+    const unsigned equal = 2 + 8 / word;                           /* the word before GCData */
     const uint64_t mask = (UINT64_C(1) << header) - 1;
     const uint64_t wanted = UINT64_C(3) << equal;
     return slot_class->size >= (header + 1) * word && (slot_class->words & mask) == wanted &&
@@ -400,22 +428,23 @@ static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_cl
 }
 
 /* Returns whether an object begins with a valid abi.Type: its sizes, alignment and flags agree, it
- * is unnamed, and the offset of its string is negative. */
+ * is unnamed, and the offset of its string is negative; PtrToThis is 0. */
 static bool is_header(const struct g2h_heap *heap, const struct g2h_object *object)
 {
     const uint64_t word = heap->params.pointer_size;
-    if (object->contents.size < 5 * word + 16)
+    if (object->contents.size < size_of_header(word) + word)
         return false;
     const uint8_t *at = object->contents.data;
-    const uint8_t *flags = at + 2 * word + 4;
-    const uint8_t *string = at + 4 * word + 8;
+    const uint8_t *bytes = at + offset_of_bytes(word);
+    const uint8_t *str = at + offset_of_str(word);
+    const uint8_t align = bytes[BYTE_ALIGN];
     const uint64_t size = heap_word(heap, at);
     const uint64_t pointers = heap_word(heap, at + word);
-    const uint8_t known_flags = 63;
-    return u32_of(heap, string) > INT32_MAX && u32_of(heap, string + 4) == 0 && size >= pointers &&
-           pointers % word == 0 && flags[0] <= known_flags && (flags[0] & TFLAG_NAMED) == 0 &&
-           flags[1] != 0 && flags[1] <= 64 && (flags[1] & (flags[1] - 1)) == 0 &&
-           size % flags[1] == 0;
+    enum { MOST_FLAGS = 2 * TFLAG_DIRECT_IFACE - 1, MOST_ALIGN = 64 };
+    return u32_of(heap, str) > INT32_MAX && u32_of(heap, str + 4) == 0 && size >= pointers &&
+           pointers % word == 0 && bytes[BYTE_TFLAG] <= MOST_FLAGS &&
+           (bytes[BYTE_TFLAG] & TFLAG_NAMED) == 0 && align != 0 && align <= MOST_ALIGN &&
+           (align & (align - 1)) == 0 && size % align == 0;
 }
 
 /* Lists the objects that may be descriptors of types, by slot class and header, MOST_TYPES at most.

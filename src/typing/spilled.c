@@ -74,9 +74,10 @@ static bool counts_as_evidence(const struct flow *flow, const struct flow_value 
                               flow->facts.data[fact].kind == FLOW_POINTS_TO_MANY));
 }
 
-/* Combines what the functions that values are passed to say of their arguments: the header of a map
- * on the stack may be used by these only. A value is unknown if pieces contradict each other.
- * Returns false if memory runs out. */
+/* Finds the types of the values in the frame of the function read last whose addresses it passes
+ * on, by what the functions that it calls use their arguments as: a map's header on the stack may
+ * be used by these only. A value is unknown if they contradict each other. There are none unless
+ * all evidence in the function is believed (belief). Returns false if memory runs out. */
 static bool find_passed_types(struct spiller *spiller, enum belief belief)
 {
     const struct flow *flow = &spiller->coded->flow;

@@ -117,7 +117,18 @@ struct shard {
  * blocks of 16 bytes, which small strings share, it consists of TEXT_TINY, that end, and a bit for
  * each byte where a string begins.
  */
-enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
+enum {
+    TEXT_TINY = 1u << 31,
+    TEXT_TINY_END = 16,        /* shift */
+    TEXT_TINY_STARTS = 0xffff, /* mask */
+    TEXT_LIMIT = (1 << 30) - 1,
+};
+
+/* Returns the furthest end of a string in a block with the state TEXT_TINY: at most 16. */
+static inline uint32_t text_tiny_end(uint32_t state)
+{
+    return state >> TEXT_TINY_END & 31;
+}
 
 /* An object that the runtime may keep alive by a record that no dump contains: cleanup_types.c. */
 struct cleanup_part {
