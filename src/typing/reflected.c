@@ -26,7 +26,6 @@ enum {
     SINCE_VARINT_NAMES = 17,
     SINCE_EMBEDDED_FLAG = 19, /* before, since 1.9, it was the lowest bit of the offset */
     SINCE_SHIFTED_OFFSET = 9,
-    NAME_EMBEDDED = 8,
 };
 
 struct made {
@@ -440,9 +439,9 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
     const uint8_t align = bytes[BYTE_ALIGN];
     const uint64_t size = heap_word(heap, at);
     const uint64_t pointers = heap_word(heap, at + word);
-    enum { MOST_FLAGS = 2 * TFLAG_DIRECT_IFACE - 1, MOST_ALIGN = 64 };
+    enum { MOST_ALIGN = 64 };
     return u32_of(heap, str) > INT32_MAX && u32_of(heap, str + 4) == 0 && size >= pointers &&
-           pointers % word == 0 && bytes[BYTE_TFLAG] <= MOST_FLAGS &&
+           pointers % word == 0 && bytes[BYTE_TFLAG] <= TFLAG_MOST &&
            (bytes[BYTE_TFLAG] & TFLAG_NAMED) == 0 && align != 0 && align <= MOST_ALIGN &&
            (align & (align - 1)) == 0 && size % align == 0;
 }

@@ -13,10 +13,7 @@
 #include "base/contract.h"
 #include "base/error.h"
 
-/* ==== the encoding of attribute values: DWARF 5, section 7.5 ====
- *
- * DWARF 5, section 7.5.
- */
+/* ==== the encoding of attribute values: DWARF 5, section 7.5 ==== */
 
 /* The size of a form's values: a number of bytes, up to SIZE_BYTES_MOST, or one of the constants
  * after it. */
@@ -58,17 +55,13 @@ static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsi
     return true;
 }
 
-/*
- * Reads a signed LEB128. Returns false if it does not end, or is too long.
- *
- * Reads a signed LEB128: seven bits per byte, the lowest first; bit 6 of the last byte is the
- * sign.
- */
+/* Reads a signed LEB128: seven bits per byte, the lowest first; bit 6 of the last byte is the sign.
+ * Returns false if it does not end, or has more than ten bytes. */
 static bool die_read_signed(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
     unsigned shift = 0;
-    while (cursor->at < cursor->end && shift < 70) {
+    while (cursor->at < cursor->end && shift < 10 * 7) {
         const uint8_t byte = *cursor->at++;
         if (shift < 64)
             value |= (uint64_t)(byte & 0x7f) << shift;
@@ -83,11 +76,8 @@ static bool die_read_signed(struct cursor *cursor, uint64_t *ret)
     return false;
 }
 
-/*
- * Returns the size of the values of a form, DW_FORM_….
- *
- * The size lets an entry be skipped without interpreting it.
- */
+/* Returns the size of the values of a form, DW_FORM_…, by which an entry can be skipped without
+ * interpreting it: a number of bytes, or one of the constants SIZE_…. */
 static uint8_t die_size_of_form(uint64_t form)
 {
     switch (form) {
@@ -221,7 +211,7 @@ static bool read_specs(struct dies *dies, struct cursor *cursor,
             return false;
         abbreviation->count++;
         abbreviation->has_sibling |= name == DW_AT_sibling;
-        /* Sums of sizes: find_end() in die.c gets the size of an entry from these. */
+        /* Sums of sizes: find_end() gets the size of an entry from these. */
         abbreviation->is_fixed &= spec.size <= SIZE_REFERENCE;
         abbreviation->bytes += spec.size <= SIZE_BYTES_MOST ? spec.size : 0;
         abbreviation->addresses += spec.size == SIZE_ADDRESS;
@@ -266,14 +256,15 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
               sizeof(*dies->abbreviations.data), compare_abbreviations);
     _asserted_ const struct die_abbreviation *list = dies->abbreviations.data;
     assert(IS_ORDERED(i, ret->count,
-                      list[ret->first + i - 1].code <= list[ret->first + i].code)); /* die.c
-                                                                                     searches it */
+                      list[ret->first + i - 1].code <= list[ret->first + i].code)); /* for
+                                                                      find_abbreviation() */
     return true;
 }
 
 /* ---- units ---- */
 
-/* Reads the header of a unit; *ret_abbrev is the offset of its abbreviations in .debug_abbrev.
+/* Reads the header of a unit (DWARF 5, section 7.5.1); *ret_abbrev is the offset of its
+ * abbreviations in .debug_abbrev. Its length is 32 bits, or ffffffff and 64 bits in 64-bit DWARF.
  * Returns false if the header cannot be read, or is not of DWARF 2 to 5 with addresses of 4 or 8
  * bytes. */
 static bool die_units_read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
@@ -284,7 +275,6 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     *ret = (struct die_unit){.start = start, .offset_size = 4};
     if (!die_read(dies, &cursor, 4, &length))
         return false;
-    /* 64-bit DWARF. */
     if (length == 0xffffffff) {
         ret->offset_size = 8;
         if (!die_read(dies, &cursor, 8, &length))
@@ -311,7 +301,7 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
             !die_read(dies, &cursor, ret->offset_size, &ret->type))
             return false;
     } else if ((type == DW_UT_skeleton || type == DW_UT_split_compile) &&
-               !cursor_skip(&cursor, 8)) {
+               !cursor_skip(&cursor, 8 /* dwo_id */)) {
         return false;
     }
     ret->version = (uint16_t)version;
@@ -320,8 +310,9 @@ static bool die_units_read_header(const struct dies *dies, uint64_t start, struc
     return *ret_abbrev <= dies->abbrev.size;
 }
 
-/* Finds the start of the unit's parts of other sections: after the sections' headers, unless the
- * unit's first entry has other offsets. */
+/* Finds the start of the unit's parts of other sections: after the sections' headers (DWARF 5,
+ * sections 7.26 to 7.29), unless the unit's first entry has other offsets. The headers begin with
+ * the length, which has 8 bytes more in 64-bit DWARF, and have 8 or 12 bytes otherwise. */
 static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t index)
 {
     struct die die;
@@ -335,8 +326,8 @@ static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t ind
                  {DW_AT_rnglists_base, &unit->ranges},
                  {DW_AT_loclists_base, &unit->locations},
                  {DW_AT_low_pc, &unit->base}};
-    unit->addresses = unit->texts = 8 + wide;
-    unit->ranges = unit->locations = 12 + wide;
+    unit->addresses = unit->texts = 8 + wide;   /* .debug_addr, .debug_str_offsets */
+    unit->ranges = unit->locations = 12 + wide; /* .debug_rnglists, .debug_loclists */
     if (!die_of_unit(dies, index, &die))
         return;
     for (size_t i = 0; i < COUNT_OF(bases); i++)

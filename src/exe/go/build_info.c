@@ -14,7 +14,10 @@
 
 /* ---- finding ---- */
 
-enum { HEADER = 32, INLINE = 2 }; /* its size, and the flag of byte 15: the strings follow it */
+/* The header (debug/buildinfo): its size, and the offsets, after the magic, of the size of a
+ * pointer, the flags, and, unless they have INLINE, two pointers to strings. */
+enum { HEADER = 32, POINTER_SIZE_AT = 14, FLAGS_AT = 15, STRINGS_AT = 16 };
+enum { INLINE = 2 /* flag: the strings follow the header */ };
 
 /* In two halves, so that this program's own executable does not contain it. */
 static const char magic[] = "\xff Go ", rest[] = "buildinf:";
@@ -26,8 +29,8 @@ static bool has_build_info_magic(const uint8_t *at)
     return memcmp(at, magic, half) == 0 && memcmp(at + half, rest, sizeof(rest) - 1) == 0;
 }
 
-/* Finds the build information in the first bytes of a section, from its header on. It is empty if
- * there is none. */
+/* Finds the build information in a section, from its header on: it is aligned to 16 bytes, and
+ * begins within the first bytes that are searched. It is empty if there is none. */
 static struct g2h_bytes build_info_find_in(const struct image_section *section, uint64_t searched,
                                            uint64_t *ret_address)
 {
@@ -48,9 +51,10 @@ static struct g2h_bytes build_info_find_in(const struct image_section *section, 
 struct g2h_bytes build_info_find(const struct image *image, uint64_t *ret_address)
 {
     struct g2h_bytes info = bytes_none;
+    enum { SEARCHED_IN_PE = 1 << 16 };
     *ret_address = 0;
     if (image->format == IMAGE_PE)
-        return build_info_find_in(image_section(image, ".data"), 65536, ret_address);
+        return build_info_find_in(image_section(image, ".data"), SEARCHED_IN_PE, ret_address);
     if (image_section(image, ".go.buildinfo"))
         return build_info_find_in(image_section(image, ".go.buildinfo"), 1, ret_address);
     for (size_t i = 0; i < image->section_count && info.size == 0; i++)
@@ -78,7 +82,8 @@ bool build_info_read(struct g2h_bytes info, struct g2h_bytes *ret_version,
                      struct g2h_bytes *ret_lines)
 {
     *ret_version = *ret_lines = bytes_none;
-    if (info.size < HEADER || !has_build_info_magic(info.data) || (info.data[15] & INLINE) == 0)
+    if (info.size < HEADER || !has_build_info_magic(info.data) ||
+        (info.data[FLAGS_AT] & INLINE) == 0)
         return false;
     struct cursor cursor = {info.data + HEADER, info.data + info.size};
     if (read_counted_string(&cursor, ret_version))
@@ -242,9 +247,9 @@ static void read_build_info(const struct image *image, struct g2h_bytes *ret_ver
     const struct g2h_bytes info = build_info_find(image, &address);
     if (build_info_read(info, ret_version, ret_modules) || info.size == 0)
         return;
-    const uint64_t word = info.data[14] == 4 ? 4 : 8;
-    *ret_version = string_at(image, image_word(image, info.data + 16));
-    *ret_modules = string_at(image, image_word(image, info.data + 16 + word));
+    const uint64_t word = info.data[POINTER_SIZE_AT] == 4 ? 4 : 8;
+    *ret_version = string_at(image, image_word(image, info.data + STRINGS_AT));
+    *ret_modules = string_at(image, image_word(image, info.data + STRINGS_AT + word));
 }
 
 /* Returns the path of the main module: "mod", a tab, the path, a tab and more on a line of the text

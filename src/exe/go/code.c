@@ -173,29 +173,34 @@ const struct code_part *code_at(const struct code *code, uint32_t offset)
     return after > 0 ? &code->parts.data[after - 1] : NULL;
 }
 
-/* Reads a node of the inline tree; false if there is none. The layout of runtime.inlinedCall, an
- * entry of the tree, changed in Go 1.20, when functions got start lines. */
+/* Reads a node of the inline tree, an entry of runtime.inlinedCall; false if there is none. Since
+ * Go 1.20 (runtime/symtabinl.go) it has funcID and three bytes of padding, then nameOff, parentPc
+ * and startLine, 4 bytes each; before (runtime/symtab.go) parent, 2 bytes, funcID and a byte of
+ * padding, then file, line, func_ and parentPc, 4 bytes each. */
 bool code_inlined(const struct code *code, int32_t node, struct inlined_call *ret)
 {
     const struct pclntab *pclntab = code->pclntab;
     const bool is_new = pclntab_has_start_lines(pclntab);
     const struct image *image = pclntab->image;
-    const unsigned size = is_new ? 16 : 20;
+    enum { FUNC_ID, NAME_OFF = 4, PARENT_PC = 8, START_LINE = 12, SIZE = 16 };
+    enum { OLD_FUNC_ID = 2, OLD_FUNC = 12, OLD_PARENT_PC = 16, OLD_SIZE = 20 };
+    const unsigned size = is_new ? SIZE : OLD_SIZE;
     if (code->tree == 0 || node < 0)
         return false;
     const uint8_t *at = image_at(image, code->tree + (uint64_t)node * size, size);
     if (!at)
         return false;
     if (is_new)
-        *ret = (struct inlined_call){.id = at[0],
-                                     .function = pclntab_name_at(pclntab, image_u32(image, at + 4)),
-                                     .caller = image_u32(image, at + 8),
-                                     .start_line = image_u32(image, at + 12)};
+        *ret = (struct inlined_call){.id = at[FUNC_ID],
+                                     .function =
+                                         pclntab_name_at(pclntab, image_u32(image, at + NAME_OFF)),
+                                     .caller = image_u32(image, at + PARENT_PC),
+                                     .start_line = image_u32(image, at + START_LINE)};
     else
-        *ret =
-            (struct inlined_call){.id = at[2],
-                                  .function = pclntab_name_at(pclntab, image_u32(image, at + 12)),
-                                  .caller = image_u32(image, at + 16)};
+        *ret = (struct inlined_call){.id = at[OLD_FUNC_ID],
+                                     .function =
+                                         pclntab_name_at(pclntab, image_u32(image, at + OLD_FUNC)),
+                                     .caller = image_u32(image, at + OLD_PARENT_PC)};
     return true;
 }
 

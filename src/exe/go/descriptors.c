@@ -24,6 +24,9 @@
 
 enum { UNCOMMON_SIZE = 16 }; /* of abi.UncommonType */
 
+/* The bit of abi.FuncType.OutCount by which the last parameter is "...". */
+enum { OUT_VARIADIC = 0x8000 };
+
 #define RANGE_MOST ((uint64_t)INT32_MAX) /* NameOff and TypeOff have no more bits */
 
 /* Returns the word at an offset of the range. */
@@ -50,7 +53,11 @@ static inline unsigned descriptor_header_size(const struct descriptors *all)
     return 4 * all->word + 16;
 }
 
-/* Return the offsets of TFlag and Str of the header that begins at an offset. */
+/* The bytes of the header from TFlag on: TFlag, Align_, FieldAlign_, Kind_ (internal/abi/type.go).
+ */
+enum { BYTE_TFLAG, BYTE_ALIGN, BYTE_FIELD_ALIGN, BYTE_KIND };
+
+/* Returns the offset of TFlag of the header that begins at an offset. */
 static inline uint64_t descriptor_flags_of(const struct descriptors *all, uint64_t offset)
 {
     return offset + 2 * all->word + 4;
@@ -71,7 +78,7 @@ static inline uint8_t flags_at(const struct descriptors *all, uint64_t offset)
 /* Returns the kind of the type whose header begins at an offset. */
 static inline uint8_t kind_at(const struct descriptors *all, uint64_t offset)
 {
-    return all->data[descriptor_flags_of(all, offset) + 3] & KIND_MASK;
+    return all->data[descriptor_flags_of(all, offset) + BYTE_KIND] & KIND_MASK;
 }
 
 /* Returns the index in all->references where the references of a descriptor end. */
@@ -230,15 +237,15 @@ static bool is_alignment(uint8_t number)
  */
 static bool descriptor_is_header(const struct descriptors *all, uint64_t offset)
 {
-    const uint8_t *flags = all->data + descriptor_flags_of(all, offset);
-    const uint8_t known_flags = 63;
-    const uint8_t kind = flags[3] & KIND_MASK;
-    if (kind == TYPE_INVALID || kind >= TYPE_KINDS || flags[0] > known_flags ||
-        !is_alignment(flags[1]) || !is_alignment(flags[2]))
+    const uint8_t *bytes = all->data + descriptor_flags_of(all, offset);
+    const uint8_t kind = bytes[BYTE_KIND] & KIND_MASK;
+    const uint8_t align = bytes[BYTE_ALIGN];
+    if (kind == TYPE_INVALID || kind >= TYPE_KINDS || bytes[BYTE_TFLAG] > TFLAG_MOST ||
+        !is_alignment(align) || !is_alignment(bytes[BYTE_FIELD_ALIGN]))
         return false;
     const uint64_t size = descriptor_word_at(all, offset),
                    pointers = descriptor_word_at(all, offset + all->word);
-    if (pointers > size || pointers % all->word != 0 || size % flags[1] != 0 ||
+    if (pointers > size || pointers % all->word != 0 || size % align != 0 ||
         (sizes[kind] > 0 && size != (uint64_t)sizes[kind]) ||
         (sizes[kind] < 0 && size != (uint64_t)-sizes[kind] * all->word))
         return false;
@@ -297,7 +304,7 @@ uint8_t descriptor_flags(const struct descriptors *all, size_t index)
 uint8_t descriptor_kind(const struct descriptors *all, size_t index)
 {
     assert(index < all->list.count);
-    return all->data[descriptor_flags_of(all, all->list.data[index].offset) + 3];
+    return all->data[descriptor_flags_of(all, all->list.data[index].offset) + BYTE_KIND];
 }
 
 /* Returns the name as package reflect prints it: with the package's name, not its path. */
@@ -322,8 +329,10 @@ struct g2h_bytes descriptor_package(const struct descriptors *all, size_t index)
  * in place of a mask, and those whose mask is made at run time. */
 const uint8_t *descriptor_mask(const struct descriptors *all, size_t index)
 {
+    /* GCData follows the bytes from TFlag on, and Equal. */
+    const uint64_t at = descriptor_flags_of(all, all->list.data[index].offset) + 4 + all->word;
     const uint64_t words = descriptor_pointer_bytes(all, index) / all->word,
-                   mask = descriptor_word_at(all, all->list.data[index].offset + 3 * all->word + 8);
+                   mask = descriptor_word_at(all, at);
     if (words == 0 || (descriptor_kind(all, index) & KIND_GC_PROG) != 0 ||
         (descriptor_flags(all, index) & TFLAG_GC_MASK_ON_DEMAND) != 0)
         return NULL;
@@ -354,12 +363,13 @@ unsigned descriptor_direction(const struct descriptors *all, size_t index)
                                                  descriptor_header_size(all) + all->word);
 }
 
-/* Returns how many of a function's references are parameters; *ret_variadic: the last parameter is
- * "...". */
+/* Returns how many of a function's references are parameters; the others are its results.
+ * *ret_variadic: the last parameter is "...". The counts of both, InCount and OutCount, follow the
+ * header. */
 unsigned descriptor_parameters(const struct descriptors *all, size_t index, bool *ret_variadic)
 {
     const uint8_t *counts = all->data + all->list.data[index].offset + descriptor_header_size(all);
-    *ret_variadic = (image_u16(all->image, counts + 2) & 0x8000) != 0;
+    *ret_variadic = (image_u16(all->image, counts + 2) & OUT_VARIADIC) != 0;
     return image_u16(all->image, counts);
 }
 
@@ -371,11 +381,10 @@ struct descriptor_field descriptor_field(const struct descriptors *all, size_t i
     const uint64_t at = descriptor_parts_offset(all, all->list.data[index].offset) +
                         3 * (uint64_t)number * all->word;
     struct descriptor_field field = {bytes_none, 0, false};
-    const uint8_t embedded = 8;
     uint8_t flags = 0;
     descriptor_read_name(all, descriptor_word_at(all, at) - all->start, &field.name, &flags);
     field.offset = descriptor_word_at(all, at + 2 * all->word);
-    field.embedded = (flags & embedded) != 0 || field.name.size == 0;
+    field.embedded = (flags & NAME_EMBEDDED) != 0 || field.name.size == 0;
     if (all->shifted_fields) {
         field.embedded = (field.offset & 1) != 0;
         field.offset >>= 1;
@@ -462,7 +471,7 @@ static bool add_references(struct descriptors *all, struct descriptor_search *se
         break;
     case TYPE_FUNC:
         count = (uint64_t)image_u16(all->image, all->data + parts) +
-                (image_u16(all->image, all->data + parts + 2) & 0x7fff);
+                (image_u16(all->image, all->data + parts + 2) & ~(unsigned)OUT_VARIADIC);
         first = descriptor_parts_offset(all, offset);
         *ret_good = descriptors_have(all, first, count * word);
         break;

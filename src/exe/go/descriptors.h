@@ -16,10 +16,14 @@ enum {
     TFLAG_NAMED = 4,
     TFLAG_GC_MASK_ON_DEMAND = 16, /* from 1.24 */
     TFLAG_DIRECT_IFACE = 32,      /* from 1.26 */
+    TFLAG_MOST = 63,              /* no release has other flags */
     KIND_MASK = 31,
     KIND_DIRECT_IFACE = 32, /* before 1.26 */
     KIND_GC_PROG = 64,      /* before 1.24 */
 };
+
+/* The flag of a field's name (abi.Name) by which the field is embedded, since 1.19. */
+enum { NAME_EMBEDDED = 8 };
 
 enum { NAME_MOST = 1024 }; /* longer names are cut, as in V8 */
 

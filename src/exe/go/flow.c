@@ -1064,6 +1064,7 @@ static bool look_at_arguments(struct flow *flow, uint64_t callee)
         return false;
     if (flow_is_method(flow, callee) && !look_at_receiver(flow, callee))
         return false;
+    /* sync.(*Pool).Put(x): the pool, and the type and the data of x. */
     if (flow->rules[callee] == CALLEE_POOL_PUT && flow_argument(flow, 2) != 0 &&
         flow_value_at(flow, flow_argument(flow, 0))->origin == FLOW_ADDRESS)
         flow_value_at(flow, flow_argument(flow, 2))->pool =
@@ -1330,7 +1331,9 @@ static uint32_t fact_of_pointer(const struct flow *flow, uint32_t value)
     return fact != NONE && flow->facts.data[fact].kind == FLOW_POINTS_TO ? fact : NONE;
 }
 
-/* The same for a value, or the first of those that it joins about which there is such a fact. */
+/* Returns a fact about what a value points to, as fact_of_pointer() does; if it is one of two
+ * values, depending on the path, the fact of the first of these that has one, and so on through
+ * MOST joins. NONE: there is none. */
 static uint32_t fact_of_joined(const struct flow *flow, uint32_t value)
 {
     enum { MOST = 8 };

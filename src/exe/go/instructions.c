@@ -137,10 +137,10 @@ static unsigned log_size_of(uint32_t word, bool is_pair, bool is_vector)
     return is_vector && bits(word, 23, 1) != 0 ? 4 : size;
 }
 
-/* Decodes a load or store of general registers or vectors of arm64. Only plain accesses of whole
- * words that do not change their base register are followed: these become INSTRUCTION_LOAD or
- * INSTRUCTION_STORE. Of all others (literals, exclusive and atomic ones, bytes, vectors) it is only
- * noted which registers, and how many bytes, they may write. */
+/* Decodes a load or store of general registers or vectors of arm64 (manual, C4.1: loads and
+ * stores). Only plain accesses of whole words that do not change their base register are followed:
+ * these become INSTRUCTION_LOAD or INSTRUCTION_STORE. Of all others (literals, exclusive and atomic
+ * ones, bytes, vectors) it is only noted which registers, and how many bytes, they may write. */
 static void read_memory(uint32_t word, struct instruction *ret)
 {
     const bool is_pair = bits(word, 27, 3) == 5;
@@ -148,16 +148,18 @@ static void read_memory(uint32_t word, struct instruction *ret)
     const bool is_plain = bits(word, 27, 3) == 7;
     const uint32_t all = 1u << rd(word) | 1u << rn(word) | 1u << bits(word, 10, 5) | 1u << rm(word);
     if ((!is_pair && !is_plain) || (is_plain && bits(word, 24, 2) > 1)) {
-        ret->writes = all; /* literals, exclusive and ordered accesses */
-        if (bits(word, 24, 6) == 8) {
+        ret->writes = all;            /* literals, exclusive and ordered accesses */
+        if (bits(word, 24, 6) == 8) { /* exclusive and ordered: may write a pair */
             ret->has_memory = ret->has_index = true;
             ret->base = rn(word);
             ret->written = 2 * WORD;
         }
         return;
     }
-    const unsigned size = bits(word, 30, 2);
+    const unsigned size = bits(word, 30, 2); /* 3: words; of a pair 2 */
     const unsigned log_size = log_size_of(word, is_pair, is_vector);
+    /* opc, bits 22 and 23: 0 is a store. Bit 21 without a register as offset, 2 in bits 10 and 11,
+     * is an atomic operation. */
     const bool changes_base = arm64_read_address(word, log_size, ret),
                is_load = bits(word, 22, 1) != 0 || (is_plain && bits(word, 23, 1) != 0),
                is_atomic = is_plain && bits(word, 24, 2) == 0 && bits(word, 21, 1) != 0 &&
@@ -412,17 +414,17 @@ static enum operands operands_of_0f(uint8_t opcode)
     case 0x77: /* emms */
     case 0xa2: /* cpuid */
         return NONE;
-    case 0x70:
+    case 0x70: /* pshuf */
     case 0x71:
     case 0x72:
-    case 0x73:
+    case 0x73: /* shifts of vectors */
     case 0xa4: /* shld */
     case 0xac: /* shrd */
     case 0xba: /* bt */
-    case 0xc2:
-    case 0xc4:
-    case 0xc5:
-    case 0xc6:
+    case 0xc2: /* cmpps */
+    case 0xc4: /* pinsrw */
+    case 0xc5: /* pextrw */
+    case 0xc6: /* shufps */
         return MODRM | IMM8;
     default:
         return opcode == 0x0d || (opcode >= 0x10 && opcode < 0x20) ||
@@ -493,7 +495,7 @@ static enum instructions_written written_by_0f(const struct decoding *decoding, 
     switch (opcode) {
     case 0x2c:
     case 0x2d: /* conversions to integers */
-    case 0x50:
+    case 0x50: /* movmskps */
     case 0xaf: /* imul */
     case 0xb6:
     case 0xb7: /* movzx */
@@ -502,18 +504,18 @@ static enum instructions_written written_by_0f(const struct decoding *decoding, 
     case 0xbd: /* bsf, bsr */
     case 0xbe:
     case 0xbf: /* movsx */
-    case 0xc5:
-    case 0xd7:
+    case 0xc5: /* pextrw */
+    case 0xd7: /* pmovmskb */
         return WRITES_REG;
     case 0xba:
         return (decoding->reg & 7) == 4 ? WRITES_NOTHING : WRITES_RM; /* bt */
-    case 0x7e:
+    case 0x7e:                                                        /* movd */
     case 0xa4:
     case 0xa5: /* shld */
     case 0xab: /* bts */
     case 0xac:
     case 0xad: /* shrd */
-    case 0xae:
+    case 0xae: /* saves of state, fences */
     case 0xb0:
     case 0xb1: /* cmpxchg */
     case 0xb3: /* btr */
@@ -531,6 +533,7 @@ static enum instructions_written written_by_0f(const struct decoding *decoding, 
 /* Returns whether an opcode after the byte 0F is known to only read its memory operand. */
 static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
 {
+    /* loads of vectors and conversions, comisd, nop, pxor */
     static const uint8_t vectors[] = {0x10, 0x12, 0x16, 0x1f, 0x28, 0x2a,
                                       0x2e, 0x2f, 0x6e, 0x6f, 0xef};
     return written_by_0f(decoding, opcode) == WRITES_REG || (opcode >= 0x51 && opcode < 0x60) ||
@@ -704,9 +707,9 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
         ret->is_if_not_equal = opcode == 0x85;
         return true;
     }
-    if (opcode == 0x0b)
+    if (opcode == 0x0b) /* ud2 */
         ret->kind = INSTRUCTION_END;
-    if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
+    if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18) /* nop, prefetches */
         return make_nothing(ret);
     const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
     ret->written = is_byte ? 1 : VECTOR;
@@ -718,10 +721,10 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
         ret->writes = ALL;
     else
         ret->writes = registers_written(decoding, written_by_0f(decoding, opcode), is_byte);
-    if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
+    if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7) /* cmpxchg, cmpxchg16b */
         ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
     ret->to = decoding->reg;
-    if (opcode == 0xaf)
+    if (opcode == 0xaf) /* imul */
         ret->kind = INSTRUCTION_MULTIPLY;
     return true;
 }
@@ -734,26 +737,26 @@ static void classify_opcode(const struct decoding *decoding, uint8_t opcode, int
     const bool is_memory = decoding->mod != 3;
     ret->to = decoding->reg;
     ret->from = decoding->rm;
-    if (opcode == 0x89) {
+    if (opcode == 0x89) { /* mov to rm */
         ret->kind = is_memory ? INSTRUCTION_STORE : INSTRUCTION_MOVE;
         ret->to = decoding->rm;
         ret->from = decoding->reg;
-    } else if (opcode == 0x8b) {
+    } else if (opcode == 0x8b) { /* mov to a register */
         ret->kind = is_memory ? INSTRUCTION_LOAD : INSTRUCTION_MOVE;
-    } else if (opcode == 0x8d) {
+    } else if (opcode == 0x8d) { /* lea */
         ret->kind = decoding->is_relative ? INSTRUCTION_ADDRESS : INSTRUCTION_LEA;
-    } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) {
+    } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) { /* cmp */
         ret->kind = INSTRUCTION_COMPARE;
-    } else if ((opcode == 0x01 || opcode == 0x03) && !is_memory) {
+    } else if ((opcode == 0x01 || opcode == 0x03) && !is_memory) { /* add */
         ret->kind = INSTRUCTION_LEA;
         ret->has_memory = ret->has_index = true;
         ret->to = ret->base = opcode == 0x01 ? decoding->rm : decoding->reg;
         ret->index = opcode == 0x01 ? decoding->reg : decoding->rm;
         ret->scale = 1;
-    } else if ((opcode == 0x29 || opcode == 0x2b) && !is_memory) {
+    } else if ((opcode == 0x29 || opcode == 0x2b) && !is_memory) { /* sub */
         ret->kind = INSTRUCTION_SUBTRACT;
         ret->to = ret->from = opcode == 0x29 ? decoding->rm : decoding->reg;
-    } else if (opcode == 0x69 || opcode == 0x6b) {
+    } else if (opcode == 0x69 || opcode == 0x6b) { /* imul */
         ret->kind = INSTRUCTION_MULTIPLY;
         ret->factor = !is_memory && number > 0 ? (uint32_t)number : 0;
     } else if ((opcode == 0xc1 || opcode == 0xd1) && (decoding->reg & 7) == 4 && !is_memory) {
@@ -872,8 +875,8 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
 /* ---- machines ---- */
 
 /* Returns the machine of an executable, or NULL if its code is not read. The registers are those of
- * Go's own calling convention (ABIInternal), in the order of arguments; barrier is the one in which
- * runtime.gcWriteBarrier returns its buffer. */
+ * Go's own calling convention (ABIInternal, cmd/compile/abi-internal.md), in the order of
+ * arguments; barrier is the one in which runtime.gcWriteBarrier returns its buffer. */
 const struct machine *machine_of(unsigned number)
 {
     static const struct machine amd64 = {.read = read_amd64,

@@ -179,8 +179,8 @@ static void read_go118(struct pclntab *pclntab, unsigned record_size)
     pclntab->record_size = record_size;
 }
 
-/* Returns whether the parts follow each other, as the linker writes them, the first one after a
- * header of this many words. */
+/* Returns whether the parts follow each other, as the linker writes them: the first one after a
+ * header of eight bytes and this many words, at most 32 bytes aligned. */
 static bool has_parts(const struct pclntab *pclntab, unsigned words)
 {
     const uint64_t header = 8 + (uint64_t)words * pclntab->pointer_size;
@@ -191,11 +191,13 @@ static bool has_parts(const struct pclntab *pclntab, unsigned words)
            pclntab->functab < pclntab->table.size;
 }
 
-/* Returns whether each of the first functions' records ends where the next one begins. */
+/* Returns whether the records of up to FIRST functions are plausible: each ends, with its lists of
+ * pcdata and funcdata, where the next one begins, but for the alignment. */
 static bool has_records(const struct pclntab *pclntab)
 {
+    enum { FIRST = 64 };
     struct pclntab_function function;
-    for (uint64_t i = 0; i + 1 < pclntab->count && i < 64; i++) {
+    for (uint64_t i = 0; i + 1 < pclntab->count && i < FIRST; i++) {
         if (!pclntab_function(pclntab, i, &function))
             return false;
         const uint64_t end = record_at(pclntab, i) + pclntab->record_size +
@@ -238,10 +240,11 @@ static bool read_layout(struct pclntab *pclntab, uint32_t magic, bool any_magic)
     return true;
 }
 
-/* Reads and checks the header: the sizes of pointers and instructions must be the machine's, and
- * the table must have all functions that it counts, at least one. any_magic: an obfuscator may have
- * changed the magic number, so with another one the layout is the one whose parts fit. Returns
- * false if it is no such table. */
+/* Reads and checks the header (runtime/symtab.go: pcHeader): the magic number, two zero bytes, the
+ * sizes of instructions and of pointers, which must be the machine's, and the number of functions,
+ * at least one, all of which the table must have. any_magic: an obfuscator may have changed the
+ * magic number, so with another one the layout is the one whose parts fit. Returns false if it is
+ * no such table. */
 static bool pclntab_read_header(struct pclntab *pclntab, bool any_magic)
 {
     const uint8_t *header = pclntab_at(pclntab, 0, 8);
@@ -302,10 +305,11 @@ static bool is_referenced(const struct image *image, uint64_t address)
     return false;
 }
 
-/* Returns whether the addresses of the first functions ascend. */
+/* Returns whether the addresses of up to FIRST functions ascend. */
 static bool is_ascending(const struct pclntab *pclntab)
 {
-    for (uint64_t i = 0; i < pclntab->count && i < 64; i++)
+    enum { FIRST = 64 };
+    for (uint64_t i = 0; i < pclntab->count && i < FIRST; i++)
         if (pclntab_entry(pclntab, i + 1) <= pclntab_entry(pclntab, i))
             return false;
     return true;
@@ -517,8 +521,12 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
     return ret_file->size > 0;
 }
 
-/* Reads the record of a function. The list of pcdata follows the record, then that of funcdata.
- * Returns false if the table ends before they do. */
+/* The last bytes of a function's record: how far before its end they are. */
+enum { FROM_END_FUNC_ID = 4, FROM_END_FLAG = 3, FROM_END_NFUNCDATA = 1 };
+
+/* Reads the record of a function (runtime/runtime2.go: _func), which ends in funcID, flag, a byte
+ * of padding and nfuncdata. The list of pcdata follows the record, then that of funcdata, 4 bytes
+ * for each. Returns false if the table ends before they do. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
 {
     const uint64_t record = record_at(pclntab, index);
@@ -534,10 +542,10 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
         .pcln = record_field(pclntab, index, FIELD_PCLN),
         .start_line =
             pclntab_has_start_lines(pclntab) ? record_field(pclntab, index, FIELD_START_LINE) : 0,
-        .id = bytes[size - 4],
-        .flag = bytes[size - 3],
+        .id = bytes[size - FROM_END_FUNC_ID],
+        .flag = bytes[size - FROM_END_FLAG],
         .pcdata_count = record_field(pclntab, index, FIELD_NPCDATA),
-        .funcdata_count = bytes[size - 1],
+        .funcdata_count = bytes[size - FROM_END_NFUNCDATA],
     };
     const uint64_t pcdata = 4 * (uint64_t)ret->pcdata_count;
     ret->pcdata = pclntab_at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
@@ -545,15 +553,16 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
     return ret->pcdata != NULL;
 }
 
-/* Returns the number by which functions are marked that the compiler made. Every executable has
- * such functions: methods of embedded types. */
+/* Returns the funcID of the functions that the compiler made (abi.FuncIDWrapper): the highest one,
+ * which depends on the release. Every executable has such functions: methods of embedded types. 0
+ * if the table has no records. */
 uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 {
     const uint64_t size = pclntab->record_size;
     uint8_t most = 0;
     for (uint64_t i = 0; size > 0 && i < pclntab->count; i++) {
         const uint8_t *record = pclntab_at(pclntab, record_at(pclntab, i), size);
-        most = record && record[size - 4] > most ? record[size - 4] : most;
+        most = record ? MAX(record[size - FROM_END_FUNC_ID], most) : most;
     }
     return most;
 }
@@ -646,13 +655,16 @@ static const struct moduledata_layout layouts[] = {
 
 enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
+/* Indexes from text on: minpc and maxpc come before text, and each end follows its start. */
+enum { BEFORE_TEXT_MINPC = 2, BEFORE_TEXT_MAXPC = 1 };
+
 /* Reads the moduledata in a layout. Returns false if its fields are not valid in it: pairs of
  * addresses are not in order, segments overlap, or gcdata and gcbss are not read-only. */
 static bool read_as(const struct moduledata_layout *layout, const uint64_t *words,
                     struct moduledata *ret)
 {
     *ret = (struct moduledata){
-        .minpc = words[layout->text - 2],
+        .minpc = words[layout->text - BEFORE_TEXT_MINPC],
         .text = words[layout->text],
         .etext = words[layout->text + 1],
         .data = words[layout->data],
@@ -665,7 +677,7 @@ static bool read_as(const struct moduledata_layout *layout, const uint64_t *word
         .gofunc = layout->gofunc > 0 ? words[layout->gofunc] : 0,
     };
     const uint64_t minpc = ret->minpc;
-    const uint64_t maxpc = words[layout->text - 1];
+    const uint64_t maxpc = words[layout->text - BEFORE_TEXT_MAXPC];
     for (size_t i = layout->text; i < layout->end; i += 2)
         if (words[i] > words[i + 1])
             return false;

@@ -89,7 +89,9 @@ struct debugfile_search {
 
 enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
 
-/* Returns the contents of the note with an owner and a type; they are empty if there is none. */
+/* Returns the contents of the note with an owner and a type; they are empty if there is none. A
+ * note is an Elf64_Nhdr, the same in both classes, the owner and the contents, each padded to 4
+ * bytes. */
 static struct g2h_bytes find_note(const struct image *image, const char *owner, uint32_t type)
 {
     const uint64_t owner_size = strlen(owner) + 1;
@@ -98,15 +100,16 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
         if (section->type != SHT_NOTE)
             continue;
         const uint8_t *at = section->data.data;
-        for (uint64_t left = section->data.size; left >= 12;) {
-            const uint64_t name_size = image_u32(image, at);
-            const uint64_t size = image_u32(image, at + 4);
-            const uint64_t start = 12 + (name_size + 3) / 4 * 4;
+        for (uint64_t left = section->data.size; left >= sizeof(Elf64_Nhdr);) {
+            const uint64_t name_size = image_u32(image, at + offsetof(Elf64_Nhdr, n_namesz));
+            const uint64_t size = image_u32(image, at + offsetof(Elf64_Nhdr, n_descsz));
+            const uint32_t own_type = image_u32(image, at + offsetof(Elf64_Nhdr, n_type));
+            const uint64_t start = sizeof(Elf64_Nhdr) + (name_size + 3) / 4 * 4;
             const uint64_t whole = start + (size + 3) / 4 * 4;
             if (start + size > left)
                 break;
-            if (image_u32(image, at + 8) == type && name_size == owner_size &&
-                memcmp(at + 12, owner, (size_t)owner_size) == 0)
+            if (own_type == type && name_size == owner_size &&
+                memcmp(at + sizeof(Elf64_Nhdr), owner, (size_t)owner_size) == 0)
                 return bytes_at(at + start, size);
             if (whole > left)
                 break;

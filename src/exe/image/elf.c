@@ -4,6 +4,7 @@
  * take the place of sections; sections; relocations, which give words of data their values; and
  * symbols, which stay in the file.
  */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/bytes.h"
@@ -11,19 +12,23 @@
 #include "base/error.h"
 #include "exe/image/image_file.h"
 
+/* Returns where a member of an ELF structure is that begins at `at`: it depends on the class. */
+#define ELF_MEMBER(image, at, structure, member) \
+    ((at) + \
+     ((image)->is_64 ? offsetof(Elf64_##structure, member) : offsetof(Elf32_##structure, member)))
+
 /* Reads a section header. *ret_name is the offset of the section's name: the section of names may
  * come later. Sections without bytes in the file get no data. */
 static void elf_read_section(const struct image *image, const uint8_t *at,
                              struct image_section *ret, uint32_t *ret_name)
 {
-    const bool wide = image->is_64;
-    *ret_name = image_u32(image, at);
-    ret->type = image_u32(image, at + 4);
-    ret->flags = image_word(image, at + 8);
-    ret->address = image_word(image, at + (wide ? 16 : 12));
-    uint64_t offset = image_word(image, at + (wide ? 24 : 16));
-    ret->size = image_word(image, at + (wide ? 32 : 20));
-    ret->link = image_u32(image, at + (wide ? 40 : 24));
+    *ret_name = image_u32(image, ELF_MEMBER(image, at, Shdr, sh_name));
+    ret->type = image_u32(image, ELF_MEMBER(image, at, Shdr, sh_type));
+    ret->flags = image_word(image, ELF_MEMBER(image, at, Shdr, sh_flags));
+    ret->address = image_word(image, ELF_MEMBER(image, at, Shdr, sh_addr));
+    const uint64_t offset = image_word(image, ELF_MEMBER(image, at, Shdr, sh_offset));
+    ret->size = image_word(image, ELF_MEMBER(image, at, Shdr, sh_size));
+    ret->link = image_u32(image, ELF_MEMBER(image, at, Shdr, sh_link));
     if (ret->type != SHT_NOBITS && ret->type != SHT_NULL)
         ret->data = image_file_range(image, offset, ret->size);
 }
@@ -39,22 +44,13 @@ struct elf_segment {
 /* Reads a program header. */
 static struct elf_segment elf_read_segment(const struct image *image, const uint8_t *at)
 {
-    if (image->is_64)
-        return (struct elf_segment){
-            .type = image_u32(image, at),
-            .flags = image_u32(image, at + 4),
-            .offset = image_word(image, at + 8),
-            .address = image_word(image, at + 16),
-            .file_size = image_word(image, at + 32),
-            .memory_size = image_word(image, at + 40),
-        };
     return (struct elf_segment){
-        .type = image_u32(image, at),
-        .offset = image_word(image, at + 4),
-        .address = image_word(image, at + 8),
-        .file_size = image_word(image, at + 16),
-        .memory_size = image_word(image, at + 20),
-        .flags = image_u32(image, at + 24),
+        .type = image_u32(image, ELF_MEMBER(image, at, Phdr, p_type)),
+        .flags = image_u32(image, ELF_MEMBER(image, at, Phdr, p_flags)),
+        .offset = image_word(image, ELF_MEMBER(image, at, Phdr, p_offset)),
+        .address = image_word(image, ELF_MEMBER(image, at, Phdr, p_vaddr)),
+        .file_size = image_word(image, ELF_MEMBER(image, at, Phdr, p_filesz)),
+        .memory_size = image_word(image, ELF_MEMBER(image, at, Phdr, p_memsz)),
     };
 }
 
@@ -119,24 +115,27 @@ struct headers {
     uint16_t entry, count;
 };
 
-/* Locates a table of headers: at has its offset in the file's header, and sizes the size and number
- * of its entries, each of at least least bytes. Returns an empty table if the file does not have
- * it. */
-static struct headers find_headers(const struct image *image, size_t at, size_t sizes, size_t least)
+/* Locates a table of headers by the members of the file's header that have its offset, and the size
+ * of its entries, which must be least or more; their number follows the size. Returns an empty
+ * table if the file does not have it. */
+static struct headers find_headers(const struct image *image, const uint8_t *offset,
+                                   const uint8_t *entry_size, size_t least)
 {
-    const uint8_t *header = image->file.data;
-    const uint16_t entry = image_u16(image, header + sizes),
-                   count = image_u16(image, header + sizes + 2);
+    const uint16_t entry = image_u16(image, entry_size),
+                   count = image_u16(image, entry_size + sizeof(uint16_t));
     const struct g2h_bytes bytes =
-        image_file_range(image, image_word(image, header + at), (uint64_t)entry * count);
+        image_file_range(image, image_word(image, offset), (uint64_t)entry * count);
     return (struct headers){entry >= least ? bytes : bytes_none, entry, count};
 }
 
 /* Reads the program headers of a file whose section headers have been removed (sstrip, packers). */
 static struct g2h_error *elf_read_segments(struct image *image)
 {
-    const struct headers headers = image->is_64 ? find_headers(image, 32, 54, sizeof(Elf64_Phdr))
-                                                : find_headers(image, 28, 42, sizeof(Elf32_Phdr));
+    const uint8_t *header = image->file.data;
+    const struct headers headers =
+        find_headers(image, ELF_MEMBER(image, header, Ehdr, e_phoff),
+                     ELF_MEMBER(image, header, Ehdr, e_phentsize),
+                     image->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     struct elf_segment dynamic = {0};
     if (headers.bytes.size == 0)
         return image_file_refuse(image, "has neither section headers nor program headers");
@@ -161,10 +160,13 @@ static struct g2h_error *elf_read_segments(struct image *image)
  * Without sections, segments take their place. Error: the headers are not in the file. */
 static struct g2h_error *elf_read_sections(struct image *image)
 {
-    const struct headers headers = image->is_64 ? find_headers(image, 40, 58, sizeof(Elf64_Shdr))
-                                                : find_headers(image, 32, 46, sizeof(Elf32_Shdr));
+    const uint8_t *header = image->file.data;
+    const struct headers headers =
+        find_headers(image, ELF_MEMBER(image, header, Ehdr, e_shoff),
+                     ELF_MEMBER(image, header, Ehdr, e_shentsize),
+                     image->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr));
     const uint16_t count = headers.count,
-                   names = image_u16(image, image->file.data + (image->is_64 ? 62 : 50));
+                   names = image_u16(image, ELF_MEMBER(image, header, Ehdr, e_shstrndx));
     if (count == 0)
         return elf_read_segments(image);
     if (headers.bytes.size == 0)
@@ -199,7 +201,7 @@ struct g2h_error *elf_read(struct image *image)
     image->format = IMAGE_ELF;
     image->is_64 = class == ELFCLASS64;
     image->big_endian = order == ELFDATA2MSB;
-    image->machine = image_u16(image, image->file.data + 18);
+    image->machine = image_u16(image, ELF_MEMBER(image, image->file.data, Ehdr, e_machine));
     return elf_read_sections(image);
 }
 
@@ -236,14 +238,12 @@ static const struct relocations *relocations_of(uint16_t machine)
  * file defines it. */
 static uint64_t symbol_address(const struct image *image, uint32_t table, uint64_t index)
 {
-    const bool wide = image->is_64;
-    const size_t size = wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    const size_t size = image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
     if (table >= image->section_count || index >= image->sections[table].data.size / size)
         return 0;
     const uint8_t *symbol = image->sections[table].data.data + index * size;
-    const uint8_t *section = symbol + (wide ? 6 : 14);
-    const uint8_t *value = symbol + (wide ? 8 : 4);
-    return image_u16(image, section) != SHN_UNDEF ? image_word(image, value) : 0;
+    const uint16_t section = image_u16(image, ELF_MEMBER(image, symbol, Sym, st_shndx));
+    return section != SHN_UNDEF ? image_word(image, ELF_MEMBER(image, symbol, Sym, st_value)) : 0;
 }
 
 /* Applies a relocation of a section. Other kinds of relocations, and symbols without an address,
@@ -276,7 +276,7 @@ struct g2h_error *elf_relocate(struct image *image)
 {
     const size_t entry = image->is_64 ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
     const struct relocations *types = relocations_of(image->machine);
-    if (!types || image_u16(image, image->file.data + 16) == ET_REL)
+    if (!types || image_u16(image, ELF_MEMBER(image, image->file.data, Ehdr, e_type)) == ET_REL)
         return NULL;
     for (size_t i = 0; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
@@ -313,16 +313,10 @@ bool elf_symbol(const struct image *image, size_t index, struct image_symbol *re
         return false;
     const uint8_t *at = section->data.data + index * symbol_size(image);
     ret->name = image_file_text(image->sections[section->link].data, image_u32(image, at));
-    if (image->is_64) {
-        ret->type = ELF64_ST_TYPE(at[4]);
-        ret->section = image_u16(image, at + 6);
-        ret->address = image_word(image, at + 8);
-        ret->size = image_word(image, at + 16);
-    } else {
-        ret->address = image_word(image, at + 4);
-        ret->size = image_word(image, at + 8);
-        ret->type = ELF32_ST_TYPE(at[12]);
-        ret->section = image_u16(image, at + 14);
-    }
+    const uint8_t info = *ELF_MEMBER(image, at, Sym, st_info);
+    ret->type = image->is_64 ? ELF64_ST_TYPE(info) : ELF32_ST_TYPE(info);
+    ret->section = image_u16(image, ELF_MEMBER(image, at, Sym, st_shndx));
+    ret->address = image_word(image, ELF_MEMBER(image, at, Sym, st_value));
+    ret->size = image_word(image, ELF_MEMBER(image, at, Sym, st_size));
     return ret->name.size > 0;
 }

@@ -30,12 +30,69 @@ enum {
     N_SECT = 0x0e,
 };
 
+/* Offsets of members of structures, and sizes of these: where two follow each other, the second is
+ * that of 64-bit files. */
+enum {
+    /* mach_header */
+    MH_CPUTYPE = 4,
+    MH_SIZEOFCMDS = 20,
+    MH_SIZE = 28,
+    MH_SIZE_64 = 32,
+    /* load_command */
+    COMMAND_CMDSIZE = 4,
+    COMMAND_SIZE = 8,
+    /* segment_command */
+    SEGMENT_SEGNAME = 8,
+    SEGMENT_VMADDR = 24,
+    SEGMENT_INITPROT = 44,
+    SEGMENT_INITPROT_64 = 60,
+    SEGMENT_NSECTS = 48,
+    SEGMENT_NSECTS_64 = 64,
+    SEGMENT_SIZE = 56,
+    SEGMENT_SIZE_64 = 72,
+    /* section */
+    SECTION_NAME_SIZE = 16,
+    SECTION_ADDR = 32,
+    SECTION_SIZE = 36,
+    SECTION_SIZE_64 = 40,
+    SECTION_OFFSET = 40,
+    SECTION_OFFSET_64 = 48,
+    SECTION_FLAGS = 56,
+    SECTION_FLAGS_64 = 64,
+    SECTION_WHOLE = 68,
+    SECTION_WHOLE_64 = 80,
+    /* symtab_command */
+    SYMTAB_SYMOFF = 8,
+    SYMTAB_NSYMS = 12,
+    SYMTAB_STROFF = 16,
+    SYMTAB_STRSIZE = 20,
+    SYMTAB_WHOLE = 24,
+    /* nlist; n_strx is the first */
+    NLIST_TYPE = 4,
+    NLIST_SECT = 5,
+    NLIST_VALUE = 8,
+    NLIST_WHOLE = 12,
+    NLIST_WHOLE_64 = 16,
+    /* linkedit_data_command, of LC_DYLD_CHAINED_FIXUPS */
+    LINKEDIT_DATAOFF = 8,
+    LINKEDIT_DATASIZE = 12,
+    LINKEDIT_WHOLE = 16,
+    /* dyld_chained_fixups_header */
+    FIXUPS_STARTS_OFFSET = 4,
+    /* dyld_chained_starts_in_segment */
+    STARTS_PAGE_SIZE = 4,
+    STARTS_POINTER_FORMAT = 6,
+    STARTS_SEGMENT_OFFSET = 8,
+    STARTS_PAGE_COUNT = 20,
+    STARTS_PAGE_START = 22,
+};
+
 static const uint32_t LC_DYLD_CHAINED_FIXUPS = 0x80000034, MH_MAGIC_64 = 0xfeedfacf;
 
 /* ---- load commands ---- */
 
 struct macho_command {
-    const uint8_t *at; /* size bytes, at least 8 */
+    const uint8_t *at; /* size bytes, at least COMMAND_SIZE */
     uint32_t type, size;
 };
 
@@ -44,14 +101,15 @@ struct macho_command {
 static bool next_command(const struct image *image, struct macho_command *command)
 {
     const uint8_t *header = image->file.data;
-    const struct g2h_bytes commands =
-        image_file_range(image, image->is_64 ? 32 : 28, image_u32(image, header + 20));
+    const struct g2h_bytes commands = image_file_range(image, image->is_64 ? MH_SIZE_64 : MH_SIZE,
+                                                       image_u32(image, header + MH_SIZEOFCMDS));
     const uint8_t *at = command->at ? command->at + command->size : commands.data;
     const uint64_t left = commands.size - as_size(at - commands.data);
-    if (left < 8)
+    if (left < COMMAND_SIZE)
         return false;
-    *command = (struct macho_command){at, image_u32(image, at), image_u32(image, at + 4)};
-    return command->size >= 8 && command->size <= left;
+    *command =
+        (struct macho_command){at, image_u32(image, at), image_u32(image, at + COMMAND_CMDSIZE)};
+    return command->size >= COMMAND_SIZE && command->size <= left;
 }
 
 /* Returns whether a command is a segment. *ret_head is the size of the part before its sections,
@@ -59,8 +117,8 @@ static bool next_command(const struct image *image, struct macho_command *comman
 static bool is_segment(const struct image *image, const struct macho_command *command,
                        uint32_t *ret_head, uint32_t *ret_section)
 {
-    *ret_head = image->is_64 ? 72 : 56;
-    *ret_section = image->is_64 ? 80 : 68;
+    *ret_head = image->is_64 ? SEGMENT_SIZE_64 : SEGMENT_SIZE;
+    *ret_section = image->is_64 ? SECTION_WHOLE_64 : SECTION_WHOLE;
     return command->type == (image->is_64 ? LC_SEGMENT_64 : LC_SEGMENT) &&
            command->size >= *ret_head;
 }
@@ -72,7 +130,8 @@ static uint32_t command_section_count(const struct image *image,
     uint32_t head, size;
     if (!is_segment(image, command, &head, &size))
         return 0;
-    const uint32_t count = image_u32(image, command->at + (image->is_64 ? 64 : 48));
+    const uint32_t count =
+        image_u32(image, command->at + (image->is_64 ? SEGMENT_NSECTS_64 : SEGMENT_NSECTS));
     return MIN(count, (command->size - head) / size);
 }
 
@@ -81,7 +140,7 @@ static uint32_t command_section_count(const struct image *image,
 /* Returns the name of a section or segment. */
 static struct g2h_bytes macho_name_at(const uint8_t *at)
 {
-    return image_file_short_text(at, 16);
+    return image_file_short_text(at, SECTION_NAME_SIZE);
 }
 
 /* Sets a section's name to ELF's equivalent. Names of DWARF sections that were cut to 16 characters
@@ -129,20 +188,22 @@ static void macho_read_section(struct image *image, size_t index, const uint8_t 
 {
     const bool wide = image->is_64;
     struct image_section *section = &image->sections[index];
-    const uint32_t flags = image_u32(image, at + (wide ? 64 : 56));
+    const uint32_t flags = image_u32(image, at + (wide ? SECTION_FLAGS_64 : SECTION_FLAGS));
     const uint32_t type = flags & SECTION_TYPE;
-    const struct g2h_bytes segment_name = macho_name_at(segment->at + 8);
-    section->address = image_word(image, at + 32);
-    section->size = image_word(image, at + (wide ? 40 : 36));
+    const struct g2h_bytes segment_name = macho_name_at(segment->at + SEGMENT_SEGNAME);
+    section->address = image_word(image, at + SECTION_ADDR);
+    section->size = image_word(image, at + (wide ? SECTION_SIZE_64 : SECTION_SIZE));
     section->type = type == S_ZEROFILL || type == S_GB_ZEROFILL || type == S_THREAD_LOCAL_ZEROFILL
                         ? SHT_NOBITS
                         : SHT_PROGBITS;
     if (section->type != SHT_NOBITS)
-        section->data =
-            image_file_range(image, image_u32(image, at + (wide ? 48 : 40)), section->size);
+        section->data = image_file_range(
+            image, image_u32(image, at + (wide ? SECTION_OFFSET_64 : SECTION_OFFSET)),
+            section->size);
     if (!bytes_are(segment_name, "__DWARF"))
         section->flags |= SHF_ALLOC;
-    if ((image_u32(image, segment->at + (wide ? 60 : 44)) & VM_PROT_WRITE) != 0)
+    if ((image_u32(image, segment->at + (wide ? SEGMENT_INITPROT_64 : SEGMENT_INITPROT)) &
+         VM_PROT_WRITE) != 0)
         section->flags |= SHF_WRITE;
     if ((flags & S_ATTR_SOME_INSTRUCTIONS) != 0)
         section->flags |= SHF_EXECINSTR;
@@ -177,15 +238,16 @@ static struct g2h_error *macho_read_symbols(struct image *image)
     struct macho_command command = {0};
     bool found = false;
     while (!found && next_command(image, &command))
-        found = command.type == LC_SYMTAB && command.size >= 24;
+        found = command.type == LC_SYMTAB && command.size >= SYMTAB_WHOLE;
     if (!found)
         return NULL;
-    const uint64_t entry = image->is_64 ? 16 : 12;
-    const uint32_t count = image_u32(image, command.at + 12);
+    const uint64_t entry = image->is_64 ? NLIST_WHOLE_64 : NLIST_WHOLE;
+    const uint32_t count = image_u32(image, command.at + SYMTAB_NSYMS);
     const struct g2h_bytes table =
-        image_file_range(image, image_u32(image, command.at + 8), count * entry);
-    const struct g2h_bytes texts = image_file_range(image, image_u32(image, command.at + 16),
-                                                    image_u32(image, command.at + 20));
+        image_file_range(image, image_u32(image, command.at + SYMTAB_SYMOFF), count * entry);
+    const struct g2h_bytes texts =
+        image_file_range(image, image_u32(image, command.at + SYMTAB_STROFF),
+                         image_u32(image, command.at + SYMTAB_STRSIZE));
     if (table.size == 0)
         return NULL;
     image->symbols = calloc(count, sizeof(*image->symbols));
@@ -193,12 +255,14 @@ static struct g2h_error *macho_read_symbols(struct image *image)
         return &error_no_memory;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *at = table.data + i * entry;
-        if ((at[4] & N_STAB) != 0 || (at[4] & N_TYPE) != N_SECT || at[5] == 0 ||
-            at[5] > image->section_count)
+        const uint8_t type = at[NLIST_TYPE];
+        const uint8_t section = at[NLIST_SECT]; /* from 1 on; 0: none */
+        if ((type & N_STAB) != 0 || (type & N_TYPE) != N_SECT || section == 0 ||
+            section > image->section_count)
             continue;
         struct image_symbol symbol = {.name = image_file_text(texts, image_u32(image, at)),
-                                      .address = image_word(image, at + 8),
-                                      .section = (uint16_t)(at[5] - 1)};
+                                      .address = image_word(image, at + NLIST_VALUE),
+                                      .section = (uint16_t)(section - 1)};
         const bool code = (image->sections[symbol.section].flags & SHF_EXECINSTR) != 0;
         symbol.type = code ? STT_FUNC : STT_OBJECT;
         if (symbol.name.size > 0 && symbol.name.data[0] == '_') { /* all symbols begin with it */
@@ -225,7 +289,7 @@ struct g2h_error *macho_read(struct image *image)
     image->format = IMAGE_MACHO;
     image->is_64 = image_u32(image, image->file.data) == MH_MAGIC_64;
     for (size_t i = 0; i < COUNT_OF(machines); i++)
-        if (image_u32(image, image->file.data + 4) == machines[i].type)
+        if (image_u32(image, image->file.data + MH_CPUTYPE) == machines[i].type)
             image->machine = machines[i].machine;
     TRY(macho_read_sections(image));
     return macho_read_symbols(image);
@@ -248,21 +312,25 @@ struct chains {
     uint64_t left, pages;
 };
 
-/* Follows a chain, in which each pointer has the distance to the next one. */
+/* Follows a chain: puts into each of its words the address that it stands for, unless the loader
+ * would find another file's symbol for it (bind). Ends at a word whose next is 0, one outside of
+ * the file, or after left words. */
 static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, uint16_t format)
 {
     for (;; chains->left--) {
         const uint8_t *at = image_at(chains->image, address, 8);
         if (!at || chains->left == 0)
             return NULL;
-        /* target: 36 bits, high8: 8, reserved: 7, next: 12, bind: 1 */
+        /* dyld_chained_ptr_64_rebase, from bit 0 on: target has 36 bits, high8 8, reserved 7, next
+         * 12, in units of 4 bytes, and bind 1 */
         const uint64_t pointer = image_word(chains->image, at);
-        const uint64_t next = pointer >> 51 & 0xfff;
+        const uint64_t next = pointer >> 51 & 0xfff, high8 = pointer >> 36 & 0xff;
+        const bool is_bind = pointer >> 63 != 0;
         uint64_t target = pointer & 0xfffffffff;
         if (format == DYLD_CHAINED_PTR_64_OFFSET)
             target += chains->base;
-        if (pointer >> 63 == 0)
-            TRY(image_file_put_word(chains->image, address, target | (pointer >> 36 & 0xff) << 56));
+        if (!is_bind)
+            TRY(image_file_put_word(chains->image, address, target | high8 << 56));
         if (next == 0)
             return NULL;
         address += next * 4;
@@ -275,18 +343,18 @@ static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, u
 static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes starts)
 {
     const struct image *image = chains->image;
-    if (starts.size < 22)
+    if (starts.size < STARTS_PAGE_START)
         return NULL;
-    const uint16_t page_size = image_u16(image, starts.data + 4),
-                   format = image_u16(image, starts.data + 6),
-                   page_count = image_u16(image, starts.data + 20);
-    const uint64_t address = chains->base + image_word(image, starts.data + 8);
+    const uint16_t page_size = image_u16(image, starts.data + STARTS_PAGE_SIZE),
+                   format = image_u16(image, starts.data + STARTS_POINTER_FORMAT),
+                   page_count = image_u16(image, starts.data + STARTS_PAGE_COUNT);
+    const uint64_t address = chains->base + image_word(image, starts.data + STARTS_SEGMENT_OFFSET);
     if ((format != DYLD_CHAINED_PTR_64 && format != DYLD_CHAINED_PTR_64_OFFSET) ||
-        (starts.size - 22) / 2 < page_count || chains->pages < page_count)
+        (starts.size - STARTS_PAGE_START) / 2 < page_count || chains->pages < page_count)
         return NULL;
     chains->pages -= page_count;
     for (uint32_t i = 0; i < page_count; i++) {
-        const uint16_t start = image_u16(image, starts.data + 22 + 2 * (size_t)i);
+        const uint16_t start = image_u16(image, starts.data + STARTS_PAGE_START + 2 * (size_t)i);
         if (start != DYLD_CHAINED_PTR_START_NONE)
             TRY(follow_chain(chains, address + (uint64_t)i * page_size + start, format));
     }
@@ -307,17 +375,18 @@ struct g2h_error *macho_relocate(struct image *image)
     if (!image->is_64)
         return NULL;
     while (next_command(image, &command)) {
-        if (command.type == LC_DYLD_CHAINED_FIXUPS && command.size >= 16)
-            fixups = image_file_range(image, image_u32(image, command.at + 8),
-                                      image_u32(image, command.at + 12));
+        if (command.type == LC_DYLD_CHAINED_FIXUPS && command.size >= LINKEDIT_WHOLE)
+            fixups = image_file_range(image, image_u32(image, command.at + LINKEDIT_DATAOFF),
+                                      image_u32(image, command.at + LINKEDIT_DATASIZE));
         else if (is_segment(image, &command, &head, &size) &&
-                 bytes_are(macho_name_at(command.at + 8), "__TEXT"))
-            chains.base = image_word(image, command.at + 24);
+                 bytes_are(macho_name_at(command.at + SEGMENT_SEGNAME), "__TEXT"))
+            chains.base = image_word(image, command.at + SEGMENT_VMADDR);
     }
-    /* dyld_chained_fixups_header.starts_offset leads to dyld_chained_starts_in_image */
-    if (fixups.size < 8)
+    /* starts_offset leads to dyld_chained_starts_in_image: a count, and an offset for each segment
+     */
+    if (fixups.size < FIXUPS_STARTS_OFFSET + 4)
         return NULL;
-    const uint64_t offset = image_u32(image, fixups.data + 4);
+    const uint64_t offset = image_u32(image, fixups.data + FIXUPS_STARTS_OFFSET);
     if (offset > fixups.size || fixups.size - offset < 4)
         return NULL;
     const struct g2h_bytes starts = bytes_from(fixups, offset);

@@ -25,6 +25,33 @@ enum {
     IMAGE_SYM_CLASS_STATIC = 3,
 };
 
+/* Offsets of members of structures. */
+enum {
+    E_LFANEW = 0x3c, /* of the MS-DOS header */
+    /* the COFF header; Machine is the first */
+    COFF_NUMBER_OF_SECTIONS = 2,
+    COFF_POINTER_TO_SYMBOL_TABLE = 8,
+    COFF_NUMBER_OF_SYMBOLS = 12,
+    COFF_SIZE_OF_OPTIONAL_HEADER = 16,
+    /* the optional header; Magic is the first */
+    OPTIONAL_IMAGE_BASE = 28,
+    OPTIONAL_IMAGE_BASE_PLUS = 24, /* of PE32+ */
+    OPTIONAL_SIZE_READ = 32,
+    /* a section's header; Name is the first */
+    NAME_SIZE = 8,
+    SECTION_VIRTUAL_SIZE = 8,
+    SECTION_VIRTUAL_ADDRESS = 12,
+    SECTION_SIZE_OF_RAW_DATA = 16,
+    SECTION_POINTER_TO_RAW_DATA = 20,
+    SECTION_CHARACTERISTICS = 36,
+    /* a symbol; its name, or four zeros and its offset, is the first */
+    SYMBOL_NAME_OFFSET = 4,
+    SYMBOL_VALUE = 8,
+    SYMBOL_SECTION_NUMBER = 12, /* from 1 on */
+    SYMBOL_STORAGE_CLASS = 16,
+    SYMBOL_NUMBER_OF_AUX = 17,
+};
+
 static const uint32_t IMAGE_SCN_MEM_DISCARDABLE = 0x02000000, IMAGE_SCN_MEM_EXECUTE = 0x20000000,
                       IMAGE_SCN_MEM_WRITE = 0x80000000;
 
@@ -39,7 +66,7 @@ struct pe {
  * the longer name at that offset. */
 static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
 {
-    const struct g2h_bytes name = image_file_short_text(at, 8);
+    const struct g2h_bytes name = image_file_short_text(at, NAME_SIZE);
     uint64_t offset = 0;
     if (name.size < 2 || name.data[0] != '/')
         return name;
@@ -56,15 +83,15 @@ static void pe_read_section(const struct pe *pe, size_t index, const uint8_t *at
 {
     struct image *image = pe->image;
     struct image_section *section = &image->sections[index];
-    const uint32_t virtual_size = image_u32(image, at + 8);
-    const uint32_t raw_size = image_u32(image, at + 16);
-    const uint32_t characteristics = image_u32(image, at + 36);
+    const uint32_t virtual_size = image_u32(image, at + SECTION_VIRTUAL_SIZE);
+    const uint32_t raw_size = image_u32(image, at + SECTION_SIZE_OF_RAW_DATA);
+    const uint32_t characteristics = image_u32(image, at + SECTION_CHARACTERISTICS);
     section->name = section_name(pe, at);
-    section->address = pe->base + image_u32(image, at + 12);
+    section->address = pe->base + image_u32(image, at + SECTION_VIRTUAL_ADDRESS);
     section->size = virtual_size > 0 ? virtual_size : raw_size;
     /* The section's part of the file is padded to FileAlignment. */
-    section->data =
-        image_file_range(image, image_u32(image, at + 20), MIN(raw_size, section->size));
+    section->data = image_file_range(image, image_u32(image, at + SECTION_POINTER_TO_RAW_DATA),
+                                     MIN(raw_size, section->size));
     section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
     if ((characteristics & IMAGE_SCN_MEM_DISCARDABLE) == 0)
         section->flags |= SHF_ALLOC;
@@ -89,22 +116,22 @@ static struct g2h_error *pe_read_symbols(const struct pe *pe)
         return &error_no_memory;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *at = pe->symbols.data + i * SYMBOL_SIZE;
-        const uint16_t section = image_u16(image, at + 12);
-        const uint8_t class = at[16];
-        i += at[17]; /* skips auxiliary records */
+        const uint16_t section = image_u16(image, at + SYMBOL_SECTION_NUMBER);
+        const uint8_t class = at[SYMBOL_STORAGE_CLASS];
+        i += at[SYMBOL_NUMBER_OF_AUX]; /* skips auxiliary records */
         if (section == 0 || section > image->section_count ||
             (class != IMAGE_SYM_CLASS_EXTERNAL && class != IMAGE_SYM_CLASS_STATIC))
             continue;
         const bool in_table = image_u32(image, at) == 0,
                    code = (image->sections[section - 1].flags & SHF_EXECINSTR) != 0;
         struct image_symbol symbol = {.address = image->sections[section - 1].address +
-                                                 image_u32(image, at + 8),
+                                                 image_u32(image, at + SYMBOL_VALUE),
                                       .type = code ? STT_FUNC : STT_OBJECT,
                                       .section = (uint16_t)(section - 1)};
         if (in_table)
-            symbol.name = image_file_text(pe->texts, image_u32(image, at + 4));
+            symbol.name = image_file_text(pe->texts, image_u32(image, at + SYMBOL_NAME_OFFSET));
         else
-            symbol.name = image_file_short_text(at, 8);
+            symbol.name = image_file_short_text(at, NAME_SIZE);
         if (symbol.name.size > 0)
             image->symbols[image->symbol_count++] = symbol;
     }
@@ -116,8 +143,9 @@ static struct g2h_error *pe_read_symbols(const struct pe *pe)
 static void pe_find_symbols(struct pe *pe)
 {
     const struct image *image = pe->image;
-    const uint64_t offset = image_u32(image, pe->header + 8),
-                   size = (uint64_t)image_u32(image, pe->header + 12) * SYMBOL_SIZE;
+    const uint64_t offset = image_u32(image, pe->header + COFF_POINTER_TO_SYMBOL_TABLE),
+                   size = (uint64_t)image_u32(image, pe->header + COFF_NUMBER_OF_SYMBOLS) *
+                          SYMBOL_SIZE;
     pe->symbols = pe->texts = image_file_range(image, 0, 0);
     if (offset == 0)
         return;
@@ -129,7 +157,7 @@ static void pe_find_symbols(struct pe *pe)
 }
 
 /* Reads the sections and symbols of a PE file. A PE file begins with a program for MS-DOS, whose
- * header says at 3c (hex) where the real header is. */
+ * header says where the real header is. Errors: there is none, or it has no headers of sections. */
 struct g2h_error *pe_read(struct image *image)
 {
     static const uint16_t machines[][2] = {{IMAGE_FILE_MACHINE_I386, EM_386},
@@ -139,8 +167,9 @@ struct g2h_error *pe_read(struct image *image)
     struct pe pe = {.image = image};
     image->format = IMAGE_PE;
     /* e_lfanew leads to the signature, the COFF header and the start of the optional header. */
-    const uint64_t start = image_u32(image, image->file.data + 0x3c);
-    const struct g2h_bytes head = image_file_range(image, start, 4 + COFF_HEADER_SIZE + 32);
+    const uint64_t start = image_u32(image, image->file.data + E_LFANEW);
+    const struct g2h_bytes head =
+        image_file_range(image, start, 4 + COFF_HEADER_SIZE + OPTIONAL_SIZE_READ);
     if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
         return image_file_refuse(image, "is not an executable (ELF, Mach-O or PE)");
     pe.header = head.data + 4;
@@ -150,12 +179,14 @@ struct g2h_error *pe_read(struct image *image)
     const uint8_t *optional = pe.header + COFF_HEADER_SIZE;
     const uint16_t magic = image_u16(image, optional);
     image->is_64 = magic == PE32_PLUS;
-    pe.base = image_word(image, optional + (image->is_64 ? 24 : 28));
-    const uint16_t count = image_u16(image, pe.header + 2);
+    pe.base = image_word(
+        image, optional + (image->is_64 ? OPTIONAL_IMAGE_BASE_PLUS : OPTIONAL_IMAGE_BASE));
+    const uint16_t count = image_u16(image, pe.header + COFF_NUMBER_OF_SECTIONS);
     /* The headers of the sections follow the optional header. */
-    const struct g2h_bytes table =
-        image_file_range(image, start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + 16),
-                         (uint64_t)count * SECTION_SIZE);
+    const struct g2h_bytes table = image_file_range(
+        image,
+        start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + COFF_SIZE_OF_OPTIONAL_HEADER),
+        (uint64_t)count * SECTION_SIZE);
     if ((magic != PE32 && magic != PE32_PLUS) || table.size == 0)
         return image_file_refuse(image, "has no section headers");
     pe_find_symbols(&pe);
