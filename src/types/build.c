@@ -33,6 +33,8 @@
 enum { DEPTH_MOST = 64 };
 
 enum {
+    ARRAY_LIMIT = 1000,          /* the length of arrays that are made */
+    ARRAY_DIGITS = 4,            /* of a length in an expression */
     PART_MOST = 1000,            /* the most bytes of one type's name within another name */
     DESCRIPTOR_NAME_MOST = 2048, /* longer than the name of any descriptor */
 };
@@ -136,7 +138,7 @@ uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name)
 /* ---- types that are derived from others ---- */
 
 /* Returns the key of a type that is derived from elem: elem has 32 bits, the kind 8, and an array's
- * length, which is below 1000, the rest. */
+ * length, which is below ARRAY_LIMIT, the rest. */
 static uint64_t derived_key(unsigned kind, uint32_t elem, uint64_t length)
 {
     return (uint64_t)elem | (uint64_t)kind << 32 | length << 40;
@@ -161,8 +163,8 @@ static bool build_note_derived(struct runtime_types *runtime, unsigned kind, uin
 }
 
 /* Makes a type findable by its name, and, if it has no name of its own, by what it is derived from:
- * *T, []T or [N]T for N below 1000. A name that two different types have finds neither. Returns
- * false if memory runs out. */
+ * *T, []T or [N]T for N below ARRAY_LIMIT. A name that two different types have finds neither.
+ * Returns false if memory runs out. */
 bool build_register(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = types_get(runtime->types, number);
@@ -185,7 +187,8 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
          build_has_prefix(runtime, number, "*")) ||
         (type->kind == TYPE_SLICE && build_has_prefix(runtime, number, "[]")))
         return build_note_derived(runtime, type->kind, type->elem, 0, number);
-    if (type->kind == TYPE_ARRAY && type->length < 1000 && build_has_prefix(runtime, number, "["))
+    if (type->kind == TYPE_ARRAY && type->length < ARRAY_LIMIT &&
+        build_has_prefix(runtime, number, "["))
         return build_note_derived(runtime, type->kind, type->elem, type->length, number);
     return true;
 }
@@ -225,11 +228,11 @@ uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem)
 }
 
 /* Makes the type [length]elem. Returns TYPE_NONE if elem is not known or too large, or the length
- * is 1,000 or more. */
+ * is ARRAY_LIMIT or more. */
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length)
 {
     char prefix[32];
-    if (elem == TYPE_NONE || types_size(runtime->types, elem) > SIZE_MOST || length >= 1000)
+    if (elem == TYPE_NONE || types_size(runtime->types, elem) > SIZE_MOST || length >= ARRAY_LIMIT)
         return TYPE_NONE;
     snprintf(prefix, sizeof(prefix), "[%u]", (unsigned)length);
     return derive(runtime, TYPE_ARRAY, elem, length, prefix,
@@ -287,8 +290,9 @@ static const struct basic {
     {"string", TYPE_STRING, 0},
 };
 
-/* Returns a type of the language by its name, the executable's own if it has the right kind and
- * size, or TYPE_NONE if no such type exists. */
+/* Returns a type of the language by its name, a row of basics, or TYPE_NONE if no such type exists.
+ * It is the executable's own if that has the right kind and size; else one is made, and recorded as
+ * derived from no type (UINT32_MAX) with the number of its row as length. */
 static uint32_t build_language_type(struct runtime_types *runtime, struct g2h_bytes name)
 {
     const struct basic *basic = NULL;
@@ -337,14 +341,14 @@ static struct g2h_bytes bytes_after(struct g2h_bytes text, size_t size)
 static uint32_t type_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
                                    const uint32_t *arguments, unsigned depth);
 
-/* Returns the type of "[8]X" or "[]X", or TYPE_NONE. A length has at most four digits. */
+/* Returns the type of "[8]X" or "[]X", or TYPE_NONE. A length has ARRAY_DIGITS digits at most. */
 static uint32_t array_of_expression(struct runtime_types *runtime, struct g2h_bytes expression,
                                     const uint32_t *arguments, unsigned depth)
 {
     uint64_t length = 0;
     size_t at = 1;
-    for (;
-         at < expression.size && at < 5 && expression.data[at] >= '0' && expression.data[at] <= '9';
+    for (; at < expression.size && at <= ARRAY_DIGITS && expression.data[at] >= '0' &&
+           expression.data[at] <= '9';
          at++)
         length = 10 * length + (uint64_t)(expression.data[at] - '0');
     if (at == expression.size || expression.data[at] != ']')

@@ -450,13 +450,14 @@ static void match_fields(struct pointer_map_maker *maker, uint64_t size,
 enum { CODE_MOST = 6 /* bytes of an encoded word: its kind, and at most five for 32 bits */ };
 
 /* Encodes the words like a dump's field list, so that the two can be compared by memcmp(): for each
- * pointer its kind, 1, and its offset as a uvarint. */
+ * pointer its kind (fieldKindPtr of runtime/heapdump.go), and its offset as a uvarint. */
 static void encode_words(struct pointer_map *map)
 {
+    enum { FIELD_KIND_PTR = 1 };
     uint8_t *at = map->code;
     for (uint32_t i = 0; i < map->word_count; i++) {
         uint32_t offset = map->words[i];
-        *at++ = 1;
+        *at++ = FIELD_KIND_PTR;
         for (; offset >= 0x80; offset >>= 7)
             *at++ = (uint8_t)(offset | 0x80);
         *at++ = (uint8_t)offset;

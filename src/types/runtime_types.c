@@ -49,13 +49,9 @@ static const struct member bucket_members[] = {
     FIELD("overflow", "*$2"),
 };
 
-/*
- * Return the header of a map type: maps_header() as before Go 1.24, swiss_header() as
- * since then: runtime_types.c.
- *
- * Builds the types from the bucket up: the bucket, mapextra, which points to overflow buckets, and
- * hmap. The bucket's type in the executable is unnamed, and its descriptor is moved.
- */
+/* Returns the header of a map type before Go 1.24, runtime.hmap, or TYPE_NONE. Builds the types
+ * from the bucket up: the bucket, mapextra, which points to overflow buckets, and hmap. The
+ * bucket's type in the executable is unnamed, and its descriptor is moved. */
 static uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
@@ -166,8 +162,9 @@ static uint32_t build_group(struct runtime_types *runtime, uint32_t map, uint32_
                : TYPE_NONE;
 }
 
-/* Builds the types from the group up: groupsReference, table, and Map, whose dirPtr leads to a
- * single group while dirLen, the next word, is 0, else to a directory of tables. */
+/* Returns the header of a map type since Go 1.24, internal/runtime/maps.Map, or TYPE_NONE. Builds
+ * the types from the group up: groupsReference, table, and Map, whose dirPtr leads to a single
+ * group while dirLen, the next word, is 0, else to a directory of tables. */
 static uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
 {
     struct types *types = runtime->types;
@@ -334,9 +331,10 @@ static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
 
 /* Returns the type of a pointer to a handle, the word with the object's address that weak pointers
  * share (runtime.getOrAddWeakHandle). The word is a uintptr, since the collector does not follow
- * it. */
+ * it, in a block of 16 bytes (maxTinySize). */
 static uint32_t weak_handle_pointer(struct runtime_types *runtime)
 {
+    enum { TINY_SIZE = 16 };
     const struct g2h_bytes name = bytes_of(WEAK_HANDLE_TYPE);
     uint32_t handle = build_find(runtime, name);
     if (handle == TYPE_NONE) {
@@ -344,7 +342,7 @@ static uint32_t weak_handle_pointer(struct runtime_types *runtime)
         if (number == TYPE_NONE)
             return TYPE_NONE;
         const uint32_t rest = build_array(runtime, build_type(runtime, bytes_of("uint8"), NULL),
-                                          16 - runtime->types->pointer_size);
+                                          TINY_SIZE - runtime->types->pointer_size);
         handle = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, number);
         if (handle == TYPE_NONE || !BUILD_FILL(runtime, handle, weak_handle, rest) ||
             !build_register(runtime, handle))
@@ -502,8 +500,10 @@ static void retype_pool(struct runtime_types *runtime, uint32_t pool)
         const uint32_t inner = build_type(runtime, bytes_of("sync.poolLocalInternal"), NULL);
         if (inner == TYPE_NONE)
             return;
-        /* sync.poolLocal is padded to multiples of 128 bytes, so that no two share a cache line. */
-        const uint64_t pad = 128 - types_size(runtime->types, inner) % 128;
+        /* sync.poolLocal is padded to multiples of these bytes, so that no two share a cache line.
+         */
+        enum { PADDED = 128 };
+        const uint64_t pad = PADDED - types_size(runtime->types, inner) % PADDED;
         local = new_struct(runtime, bytes_of("sync.poolLocal"));
         const uint32_t bytes =
             build_array(runtime, build_type(runtime, bytes_of("uint8"), NULL), pad);
