@@ -213,6 +213,24 @@ static void append_in_value(struct builder *builder, const struct static_value *
     builder_append_path(builder, value->type, offset);
 }
 
+/* Returns the function that code shows to use a word, or NULL: the word itself; the value that it
+ * is in; and, unless is_exact, the address before the word, or the variable of the array that it is
+ * an element of. */
+static const struct static_user *user_of_word(const struct builder *builder, uint64_t address,
+                                              const struct static_value *value, bool is_exact)
+{
+    const struct typing *typing = builder->typing;
+    const struct static_user *user = typing_user(typing, address, is_exact);
+    if (!user && value)
+        user = typing_user(typing, variable_of_value(builder, value), true);
+    if (!user && !is_exact)
+        user = typing_user_before(typing, address);
+    const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
+    return element != MAP_NONE && !is_exact
+               ? typing_user(typing, builder->words.data[element].start, true)
+               : user;
+}
+
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
  * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
@@ -223,16 +241,11 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
 {
     static const char *const how[] = {"used", "initialized", "used", "set"};
     const struct typing *typing = builder->typing;
-    const struct static_user *user = typing ? typing_user(typing, address, is_exact) : NULL;
-    const struct static_value *value = typing ? typing_static_value(typing, address) : NULL;
+    if (!typing)
+        return false;
+    const struct static_value *value = typing_static_value(typing, address);
+    const struct static_user *user = user_of_word(builder, address, value, is_exact);
     struct g2h_bytes name;
-    if (!user && value)
-        user = typing_user(typing, variable_of_value(builder, value), true);
-    if (!user && typing && !is_exact)
-        user = typing_user_before(typing, address);
-    const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
-    if (element != MAP_NONE && !is_exact)
-        user = typing_user(typing, builder->words.data[element].start, true);
     if (!user)
         return false;
     /* What uses flag.CommandLine may be inlined in functions of the program. */
@@ -884,15 +897,17 @@ struct g2h_error *builder_add_globals(struct builder *builder)
     TRY_MEMORY(find_static_pointers(builder, G2H_RECORD_DATA) &&
                find_static_pointers(builder, G2H_RECORD_BSS));
     vector_sort(&builder->static_pointers, compare_static_pointers);
-    for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < heap->records[segments[i].kind].count; j++) {
+    for (size_t i = 0; i < COUNT_OF(segments); i++)
+        for (size_t j = 0;
+             segments[i].kind != G2H_RECORD_DATAROOT && j < heap->records[segments[i].kind].count;
+             j++) {
             struct g2h_record record;
             g2h_heap_record(heap, segments[i].kind, j, &record);
             TRY_MEMORY(find_variables(builder, &record.segment));
         }
     TRY_MEMORY(find_arrays(builder));
-    for (size_t i = 0; i < 3; i++) {
-        size_t count = heap->records[segments[i].kind].count;
+    for (size_t i = 0; i < COUNT_OF(segments); i++) {
+        const size_t count = heap->records[segments[i].kind].count;
         if (count == 0)
             continue;
         if (builder->globals == UINT32_MAX)

@@ -509,8 +509,10 @@ struct frame_position {
     uint32_t depth, height;
 };
 
-/* Adds a frame and its pointers. In a dump that may lack stack objects, words that are in no field
- * list count as pointers too, if something points into the frame. */
+/* Adds a frame and its pointers; callee is the frame above it on the stack, or NULL. The node's key
+ * consists of the goroutine and the height, which is the same in later dumps as long as the frame
+ * is there. In a dump that may lack stack objects, words that are in no field list count as
+ * pointers too, if something points into the frame. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
                                    uint32_t number, const struct heap_stack_frame *frame,
                                    const struct heap_stack_frame *callee)
@@ -561,11 +563,12 @@ static struct g2h_error *goroutine_roots_add_frames(struct builder *builder, uin
 
 /* ---- goroutines ---- */
 
-/* Returns whether a goroutine is the one that writes the heap dump: one of the innermost 16
- * functions on its stack is WriteHeapDump. */
+/* Returns whether a goroutine is the one that writes the heap dump: one of the INNERMOST functions
+ * on its stack is WriteHeapDump. */
 static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
-    for (uint32_t i = 0; i < count && i < 16; i++) {
+    enum { INNERMOST = 16 };
+    for (uint32_t i = 0; i < count && i < INNERMOST; i++) {
         const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
         if (bytes_are(function, "runtime/debug.WriteHeapDump"))
             return true;
@@ -573,8 +576,9 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
     return false;
 }
 
-/* Returns how many minutes a goroutine has waited, at least. The dump does not record when it was
- * written, so the newest time in it counts as the end. */
+/* Returns how many minutes a goroutine has waited, at least; 0 if it does not wait, or not for a
+ * known time. Times are in nanoseconds. The dump does not record when it was written, so the newest
+ * time in it counts as the end. */
 static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
 {
     const uint64_t minute = UINT64_C(60000000000);

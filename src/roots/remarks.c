@@ -34,7 +34,7 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         if (shown == 0 && memprof.frame_count > 0 && is_allocator(&frame))
             continue;
         if (shown++ > 0)
-            text_append_string(&builder->text, " \xe2\x86\x90 ");
+            text_append_string(&builder->text, " ← ");
         text_append_name(&builder->text, builder->names, frame.function.data, frame.function.size,
                          NAME_LIMIT / 8);
         text_printf(&builder->text, " ");

@@ -49,11 +49,10 @@ static void append_class(struct builder *builder, uint32_t object)
     text_append(&builder->text, class, size);
 }
 
-/*
- * Adds what objects with finalizers point to. The collector does not keep an object for its
- * finalizer, but it keeps everything that the object points to. An object that only its finalizer
- * refers to is placed here rather than under (unreachable).
- */
+/* Adds what objects with finalizers point to. The collector does not keep an object for its
+ * finalizer, but it keeps everything that the object points to: the edge to the object is
+ * tentative, so that it only holds an object that nothing else does, which is then placed here
+ * rather than under (unreachable). Objects whose finalizer is queued to run are kept. */
 static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind,
                                         const char *name, uint32_t group_id)
 {

@@ -195,7 +195,7 @@ static const struct type_field *starters_field(const struct types *types, uint32
     return field && field->type < types->list.count ? field : NULL;
 }
 
-/* Returns the memory of the heap from an address to the end of its object, if it has size bytes. */
+/* Returns the memory of the heap at an address, or NULL if no object has size bytes there. */
 static const uint8_t *memory_at(const struct builder *builder, uint64_t address, uint64_t size)
 {
     const uint32_t object = heap_find(builder->heap, address);
@@ -207,7 +207,9 @@ static const uint8_t *memory_at(const struct builder *builder, uint64_t address,
                                                                      : NULL;
 }
 
-/* Returns the address and the number of a slice's elements, which must be in one object. */
+/* Returns the address of the elements of the slice at an address. *ret_count becomes their number,
+ * most at most; 0 if the heap does not have the slice, or not all of these elements in one object.
+ */
 static uint64_t slice_at(const struct builder *builder, uint64_t address, uint64_t element,
                          uint64_t most, uint64_t *ret_count)
 {
@@ -266,18 +268,19 @@ static bool add_frames(struct builder *builder, uint64_t address, struct root_st
     return true;
 }
 
-/* Adds the starters of a goroutine: runtime.ancestorInfo has pcs, goid and gopc. Returns false if
- * memory runs out. */
+/* Adds the starters of a goroutine: the slice at an address has a runtime.ancestorInfo for each,
+ * with pcs, a slice, goid, 8 bytes, and gopc, a word. Returns false if memory runs out. */
 static bool add_starters(struct builder *builder, uint64_t address, struct root_goroutine *ret)
 {
     const uint64_t word = builder->heap->params.pointer_size;
-    const uint64_t element = 4 * word + 8;
+    const uint64_t goid = 3 * word;
+    const uint64_t element = goid + 8 + word;
     struct roots *roots = builder->roots;
     uint64_t count;
     const uint64_t list = slice_at(builder, address, element, MOST_STARTERS, &count);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *at = memory_at(builder, list + i * element, element);
-        struct root_starter starter = {.goid = heap_number(builder->heap, at + 3 * word, 8)};
+        struct root_starter starter = {.goid = heap_number(builder->heap, at + goid, 8)};
         if (!add_frames(builder, list + i * element, &starter) ||
             !vector_push(&roots->starters, starter))
             return false;
