@@ -214,8 +214,8 @@ static void append_in_value(struct builder *builder, const struct static_value *
 }
 
 /* Returns the function that code shows to use a word, or NULL: the word itself; the value that it
- * is in; and, unless is_exact, the address before the word, or the variable of the array that it is
- * an element of. */
+ * is in; the array whose bounds code checks; and, unless is_exact, the address before the word, or
+ * the variable of the array that it is an element of. */
 static const struct static_user *user_of_word(const struct builder *builder, uint64_t address,
                                               const struct static_value *value, bool is_exact)
 {
@@ -223,12 +223,33 @@ static const struct static_user *user_of_word(const struct builder *builder, uin
     const struct static_user *user = typing_user(typing, address, is_exact);
     if (!user && value)
         user = typing_user(typing, variable_of_value(builder, value), true);
+    const uint64_t bounded = typing_bounded_array_at(typing, address);
+    if (!user && bounded != 0)
+        user = typing_user(typing, bounded, true);
     if (!user && !is_exact)
         user = typing_user_before(typing, address);
     const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
     return element != MAP_NONE && !is_exact
                ? typing_user(typing, builder->words.data[element].start, true)
                : user;
+}
+
+/* Appends the position of a word in an array of which only code is known that uses it: "[3].f8[2]".
+ */
+static void append_in_array(struct builder *builder, uint64_t array, uint64_t offset,
+                            uint32_t distance)
+{
+    uint64_t field = offset % distance, start;
+    uint32_t inner;
+    text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / distance));
+    if (typing_array_in_element(builder->typing, array, field, &start, &inner)) {
+        if (start > 0)
+            text_printf(&builder->text, ".f%llu", (unsigned long long)start);
+        text_printf(&builder->text, "[%llu]", (unsigned long long)((field - start) / inner));
+        field = (field - start) % inner;
+    }
+    if (field > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)field);
 }
 
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
@@ -273,9 +294,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
             text_printf(&builder->text, ".f%llu", (unsigned long long)(value->address - start));
         append_in_value(builder, value, address);
     } else if (array != 0) {
-        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / distance));
-        if (offset % distance > 0)
-            text_printf(&builder->text, ".f%llu", (unsigned long long)(offset % distance));
+        append_in_array(builder, array, offset, distance);
     } else if (offset > 0)
         append_field(builder, start, address);
     return true;
@@ -554,6 +573,11 @@ static uint64_t variable_with_word(const struct builder *builder, uint64_t addre
         if (!globals_is_made(&variable))
             return address - offset;
     }
+    const uint64_t array = typing && !typing_static_value(typing, address)
+                               ? typing_bounded_array_at(typing, address)
+                               : 0;
+    if (array != 0)
+        return array;
     const uint64_t value =
         builder->static_pointers.count > 0 ? unnamed_value_at(builder, address) : 0;
     return value != 0 || !typing ? value : unnamed_variable_at(builder, address);

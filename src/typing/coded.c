@@ -426,38 +426,72 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
     }
 }
 
-/* Follows the word in each element of an array in data or bss. */
+/* Returns the size of the elements of an array in each element of another one, at least that of the
+ * first one. */
+static uint64_t size_in_element(const struct static_word *word, uint64_t first)
+{
+    const uint64_t size = (uint64_t)word->inner.distance * word->inner.count;
+    return MAX(first, MIN(size, word->array.distance));
+}
+
+/* Follows the word in each element of an array in data or bss, or those of an array in each element
+ * (word->inner). */
 static void coded_seed_elements(struct typer *typer, struct word_type type, uint64_t address,
-                                uint64_t size, uint64_t distance)
+                                uint64_t size, const struct static_word *word)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const uint64_t word = heap->params.pointer_size;
+    const uint64_t each = heap->params.pointer_size;
+    const uint64_t inner = MAX(word->inner.distance, each);
     struct g2h_segment segment;
     if (!find_data_segment(heap, address, &segment))
         return;
     const uint8_t *at = segment.contents.data + (address - segment.address);
-    for (uint64_t offset = 0; offset < size && size - offset >= word; offset += distance)
-        if (heap_word(heap, at + offset) != 0)
-            coded_seed_word(typer, type, address + offset);
+    for (uint64_t offset = 0; offset < size; offset += word->array.distance) {
+        const uint64_t end = MIN(size, offset + size_in_element(word, each));
+        for (uint64_t i = offset; i < end && end - i >= each; i += inner)
+            if (heap_word(heap, at + i) != 0)
+                coded_seed_word(typer, type, address + i);
+    }
 }
 
-/* Returns the greatest possible size of an array in data or bss: it ends at the next word that code
- * uses, other than as a word of the first element, or with the segment. */
-static uint64_t size_of_array(const struct typing *typing, uint64_t address, uint64_t distance)
+/* Returns how many elements the array has at least that has a word in its first element at an
+ * address in the file, or 0. */
+static uint64_t known_elements(const struct static_words *words, uint64_t address,
+                               uint64_t distance)
+{
+    const struct static_array *arrays = words->arrays.data;
+    size_t behind;
+    BISECT(behind, words->arrays.count, arrays[behind].address <= address);
+    for (size_t i = behind > 0 ? behind - 1 : 0; i <= behind && i < words->arrays.count; i++) {
+        const uint64_t between = MAX(address, arrays[i].address) - MIN(address, arrays[i].address);
+        if (arrays[i].array.distance == distance && between < distance)
+            return arrays[i].array.count;
+    }
+    return 0;
+}
+
+/* Returns the size of an array in data or bss: the elements that it has by the bounds of its index;
+ * if these are not known, the greatest possible size: it ends at the next word that code uses,
+ * other than as a word of the first element. It ends with the segment. */
+static uint64_t size_of_array(const struct typing *typing, uint64_t address,
+                              struct flow_array array)
 {
     const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
+    const uint64_t distance = array.distance;
     struct g2h_segment segment;
     size_t at;
+    if (distance == 0 || !find_data_segment(typing->heap, address, &segment))
+        return 0;
+    const uint64_t rest = segment.contents.size - (address - segment.address);
+    const uint64_t known = MAX(array.count, known_elements(words, in_file, distance));
+    if (known > 0)
+        return MIN(known * distance, rest);
     BISECT(at, words->users.count, words->users.data[at].address <= in_file);
     while (at < words->users.count && words->users.data[at].address - in_file < distance &&
-           words->users.data[at].distance == distance)
+           words->users.data[at].array.distance == distance)
         at++;
-    if (at == words->users.count || distance == 0 ||
-        !find_data_segment(typing->heap, address, &segment))
-        return 0;
-    return MIN(words->users.data[at].address - in_file,
-               segment.contents.size - (address - segment.address));
+    return at < words->users.count ? MIN(words->users.data[at].address - in_file, rest) : 0;
 }
 
 /* Follows the word at an offset of what a word in data or bss points to: code loads the pointer,
@@ -490,6 +524,27 @@ static void add_value(struct typer *typer, struct static_value value)
         coded_seed_value(typer, value.type, value.address + offset);
 }
 
+/* Keeps the values that a word is about: one, those of an array, or those of an array in each
+ * element of one. */
+static void seed_values(struct typer *typer, const struct static_word *word,
+                        struct static_value value)
+{
+    const uint64_t one = types_size(typer->typing->types, value.type);
+    const uint64_t address = value.address, size = value.size;
+    if (word->kind == STATIC_VALUE)
+        value.size = one;
+    if (word->kind == STATIC_VALUE || word->inner.count == 0) {
+        add_value(typer, value);
+        return;
+    }
+    value.distance = word->inner.distance;
+    for (uint64_t offset = 0; offset < size; offset += word->array.distance) {
+        value.address = address + offset;
+        value.size = MIN(size - offset, size_in_element(word, one));
+        add_value(typer, value);
+    }
+}
+
 /* Follows the pointers of the value at an offset of a composite that the linker has laid out, and
  * that a word in data or bss points to: the composite itself may have no descriptor. */
 static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_t address,
@@ -515,7 +570,8 @@ size_t coded_together(const struct coded *coded, const struct static_words *word
     for (; i < words->words.count; i++) {
         const struct static_word *other = &words->words.data[i];
         if (other->address != word->address || other->kind != word->kind ||
-            other->offset != word->offset)
+            other->offset != word->offset || other->array.distance != word->array.distance ||
+            other->inner.distance != word->inner.distance)
             break;
         is_good = is_good && coded_agree(coded->typing, ret, coded_type(coded, &other->evidence));
     }
@@ -540,14 +596,14 @@ static void seed_known(struct typer *typer, const struct static_word *word, stru
     const struct typing *typing = typer->typing;
     const uint64_t address = word->address + exe_slide(typing->exe);
     const bool is_array = word->kind == STATIC_ELEMENT || word->kind == STATIC_ELEMENT_VALUE;
-    const uint64_t size = is_array ? size_of_array(typing, address, word->offset) : 0;
+    const uint64_t size = is_array ? size_of_array(typing, address, word->array) : 0;
     switch (word->kind) {
     case STATIC_WORD:
         keep_pointer(typer, type, address);
         coded_seed_word(typer, type, address);
         break;
     case STATIC_ELEMENT:
-        coded_seed_elements(typer, type, address, size, word->offset);
+        coded_seed_elements(typer, type, address, size, word);
         break;
     case STATIC_FIELD:
         coded_seed_field(typer, type, address, word->offset);
@@ -558,12 +614,12 @@ static void seed_known(struct typer *typer, const struct static_word *word, stru
     case STATIC_VALUE:
     case STATIC_ELEMENT_VALUE:
         if (type.is == WORD_POINTS_TO && types_size(typing->types, type.type) > 0)
-            add_value(typer, (struct static_value){
-                                 .address = address,
-                                 .type = type.type,
-                                 .distance = is_array ? (uint32_t)word->offset : 0,
-                                 .size = is_array ? size : types_size(typing->types, type.type),
-                                 .is_reached = true});
+            seed_values(typer, word,
+                        (struct static_value){.address = address,
+                                              .type = type.type,
+                                              .distance = word->array.distance,
+                                              .size = size,
+                                              .is_reached = true});
         break;
     }
 }
@@ -625,10 +681,14 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     const struct static_words *words = typing->static_words;
     for (size_t i = 0; i < words->words.count;) {
         struct word_type type;
-        const struct static_word *word = &words->words.data[i];
-        i = coded_together(coded, words, i, &type);
+        struct static_word word = words->words.data[i];
+        const size_t end = coded_together(coded, words, i, &type);
+        for (; i < end; i++) {
+            word.array.count = MAX(word.array.count, words->words.data[i].array.count);
+            word.inner.count = MAX(word.inner.count, words->words.data[i].inner.count);
+        }
         if (type.is != WORD_IS_UNKNOWN)
-            seed_known(typer, word, type);
+            seed_known(typer, &word, type);
     }
     coded_sort_values(typer->typing);
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
@@ -669,8 +729,8 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
     const uint64_t extent = is_exact ? 0 : typing_extent_at(typing, address);
     if (user->address != in_file && extent != 0)
         return typing_user(typing, extent, true);
-    const bool may_contain =
-        user->distance != 0 || (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
+    const bool may_contain = user->array.distance != 0 ||
+                             (user->is_address && in_file - user->address < MOST_OF_VARIABLE);
     return user->address == in_file || (!is_exact && may_contain) ? user : NULL;
 }
 
@@ -700,6 +760,48 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
+/* Returns the array that has a word at an address in the file, by the bounds of its index, or NULL.
+ */
+static const struct static_array *typing_bounded_array(const struct static_words *words,
+                                                       uint64_t in_file)
+{
+    size_t behind;
+    BISECT(behind, words->arrays.count, words->arrays.data[behind].address <= in_file);
+    const struct static_array *array = behind > 0 ? &words->arrays.data[behind - 1] : NULL;
+    return array && in_file < array->end ? array : NULL;
+}
+
+/* Returns where the array begins that has a word, if the bounds of its index are known, or 0. */
+uint64_t typing_bounded_array_at(const struct typing *typing, uint64_t address)
+{
+    const uint64_t slide = exe_slide(typing->exe);
+    const struct static_array *array = typing_bounded_array(typing->static_words, address - slide);
+    return array ? array->address + slide : 0;
+}
+
+/* Returns what is in an element of an array at a distance from the element's start: another array,
+ * of which code uses elements by an index. Returns false if there is none. */
+bool typing_array_in_element(const struct typing *typing, uint64_t array, uint64_t offset,
+                             uint64_t *ret_start, uint32_t *ret_distance)
+{
+    enum { MOST_FIELDS = 16 };
+    const struct static_words *words = typing->static_words;
+    const struct static_user *users = words->users.data;
+    const uint64_t in_file = array - exe_slide(typing->exe);
+    size_t behind;
+    BISECT(behind, words->users.count, users[behind].address <= in_file + offset);
+    for (unsigned i = 0; i < MOST_FIELDS && behind > 0 && users[behind - 1].address >= in_file;
+         i++, behind--) {
+        const struct flow_array *inner = &users[behind - 1].inner;
+        *ret_start = users[behind - 1].address - in_file;
+        *ret_distance = inner->distance;
+        if (inner->distance != 0 &&
+            offset - *ret_start < (uint64_t)inner->distance * MAX(inner->count, 1))
+            return true;
+    }
+    return false;
+}
+
 /* Returns the address of the array that a word is in, or 0. Looks down from the address for a user
  * of an element's field (one with a distance between elements) whose field is a whole number of
  * elements before; then down to the first field of the first element. Looks at MOST_FIELDS users at
@@ -711,20 +813,26 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
     const struct static_user *users = words->users.data;
     const uint64_t slide = exe_slide(typing->exe);
     const uint64_t in_file = address - slide;
+    const struct static_array *bounded = typing_bounded_array(words, in_file);
     size_t behind;
+    if (bounded) {
+        *ret_distance = bounded->array.distance;
+        return bounded->address + slide;
+    }
     BISECT(behind, words->users.count, users[behind].address <= in_file);
     const size_t last = behind;
     for (; behind > 0 && last - behind < MOST_FIELDS; behind--) {
         const struct static_user *user = &users[behind - 1];
         const uint64_t offset = in_file - user->address;
         /* All users from this one to the nearest one are of fields of the first element. */
-        if (user->distance == 0 || users[last - 1].address - user->address >= user->distance ||
-            offset % user->distance != 0)
+        if (user->array.distance == 0 ||
+            users[last - 1].address - user->address >= user->array.distance ||
+            offset % user->array.distance != 0)
             continue;
-        *ret_distance = user->distance;
+        *ret_distance = user->array.distance;
         while (behind > 1 && users[behind - 2].is_address == false &&
                user->address - users[behind - 2].address < *ret_distance &&
-               users[behind - 2].distance == *ret_distance)
+               users[behind - 2].array.distance == *ret_distance)
             behind--;
         if (behind > 1 && users[behind - 2].is_address &&
             user->address - users[behind - 2].address < *ret_distance)

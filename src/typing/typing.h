@@ -291,6 +291,15 @@ const struct static_user *typing_last_user(const struct typing *typing, uint64_t
  * not known: what comes behind it has users of its own. */
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance);
 
+/* Returns where the array begins that has a word of data or bss for certain, by the bounds of the
+ * index by which code uses its elements; 0: none is known. */
+uint64_t typing_bounded_array_at(const struct typing *typing, uint64_t address);
+
+/* Returns whether a word at an offset in an element of an array in data or bss is in another array
+ * there, and gets where in the element that begins and the bytes from element to element. */
+bool typing_array_in_element(const struct typing *typing, uint64_t array, uint64_t offset,
+                             uint64_t *ret_start, uint32_t *ret_distance);
+
 /* Returns the value that contains a word at an offset of a frame, if the function's code passes its
  * address on and shows its type; else NULL. DWARF does not describe it if only its address is in a
  * variable: spilled.c. */

@@ -205,10 +205,56 @@ TEST(uses)
         const struct flow *flow = &program.flow;
         const struct flow_use *use = &flow->uses.data[flow->uses.count - 1];
         if (use->address != all[i].address || use->is_store != (all[i].is != USE) ||
-            use->distance != all[i].distance ||
+            use->array.distance != all[i].distance ||
             is_new(flow, use->value) != (all[i].is == STORE_OF_NEW))
             fail_msg("%s: is %s at %#jx, of value %u", all[i].hex,
                      use->is_store ? "a store" : "a use", (uintmax_t)use->address, use->value);
+        free_program(&program);
+    }
+}
+
+/* An array has as many elements as the index is compared with, or masked for, and so has an array
+ * in its elements; but not if the index is that of the element before, of which code compares
+ * another value with the number. */
+TEST(elements)
+{
+    static const struct {
+        const char *hex;
+        uint16_t machine;
+        struct flow_array array, inner;
+    } all[] = {
+        /* cmp $32,%rdx; jae behind; mov %rax,(%rcx,%rdx,8) */
+        {"4883fa207304488904d1", EM_X86_64, {8, 32}, {0}},
+        /* cmp $300,%edx; jae behind; imul $0x38,%rdx,%rdx; mov %rax,8(%rcx,%rdx,1) */
+        {"81fa2c0100007309486bd23848894411089090", EM_X86_64, {56, 300}, {0}},
+        /* and $63,%edx; lea (%rdx,%rdx,2),%rdx; mov %rax,(%rcx,%rdx,8) */
+        {"83e23f488d1452488904d1", EM_X86_64, {24, 64}, {0}},
+        /* and $62,%edx: is no index below 63 */
+        {"83e23e488904d1", EM_X86_64, {8, 0}, {0}},
+        /* Compared first with 1,000, then with 32; it changes afterwards: inc %rdx */
+        {"4881fae80300004883fa20488904d1", EM_X86_64, {8, 32}, {0}},
+        {"4883fa2048ffc2488904d1", EM_X86_64, {8, 0}, {0}},
+        /* list[i+1]: cmp $32,%rdx; mov %rax,8(%rcx,%rdx,8) */
+        {"4883fa20488944d108", EM_X86_64, {8, 0}, {0}},
+        /* cmp $32,%rdx; imul $0x210,%rdx,%rdx; add %rdx,%rcx; cmp $64,%rsi;
+         * mov %rax,(%rcx,%rsi,8) */
+        {"4883fa204869d2100200004801d14883fe40488904f1", EM_X86_64, {528, 32}, {8, 64}},
+        /* the same, mov %rax,8(%rcx,%rsi,8): the inner array may begin there, or one before */
+        {"4883fa204869d2100200004801d14883fe40488944f108", EM_X86_64, {528, 32}, {8, 0}},
+        /* cmp x2, #32; str x0, [x1, x2, lsl #3] */
+        {"5f8000f1207822f8", EM_AARCH64, {8, 32}, {0}},
+        /* and x3, x2, #7; str x0, [x1, x3, lsl #3] */
+        {"43084092207823f8", EM_AARCH64, {8, 8}, {0}},
+    };
+    static struct program program;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        make_function(&program, all[i].machine, all[i].hex);
+        const struct flow_use *use = &program.flow.uses.data[program.flow.uses.count - 1];
+        if (use->array.distance != all[i].array.distance ||
+            use->array.count != all[i].array.count ||
+            use->inner.distance != all[i].inner.distance || use->inner.count != all[i].inner.count)
+            fail_msg("%s: %u × %u, in each %u × %u", all[i].hex, use->array.count,
+                     use->array.distance, use->inner.count, use->inner.distance);
         free_program(&program);
     }
 }
@@ -405,9 +451,10 @@ static unsigned evidence_about(const char *const *functions, unsigned count, enu
             program.flow.rules[count - 1] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     for (size_t i = 0; i < words.words.count; i++)
-        found +=
-            words.words.data[i].address == word.address && words.words.data[i].kind == word.kind &&
-            words.words.data[i].offset == word.offset && words.words.data[i].evidence.what == TYPE;
+        found += words.words.data[i].address == word.address &&
+                 words.words.data[i].kind == word.kind &&
+                 words.words.data[i].array.distance == word.array.distance &&
+                 words.words.data[i].evidence.what == TYPE;
     static_words_deinit(&words);
     free_program(&program);
     return found;
@@ -417,7 +464,7 @@ static unsigned evidence_of(const char *const *functions, unsigned count, enum c
                             uint64_t address)
 {
     return evidence_about(functions, count, made,
-                          (struct static_word){address, STATIC_WORD, 0, {0}});
+                          (struct static_word){.address = address, .kind = STATIC_WORD});
 }
 
 /* heap.Push(&s.queue, x) in a method that gets the address of a variable: the field has the type of
@@ -428,9 +475,10 @@ TEST(interface_of_a_field)
         "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
         /* lea 8(%rax),%rbx; lea TYPE(%rip),%rcx; mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
         "488d5808488d0df54e000048894c241048895c2418c3", "c3"};
-    assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
-                                    (struct static_word){DATA + 8, STATIC_VALUE, 0, {0}}),
-                     1);
+    assert_int_equal(
+        evidence_about(functions, 3, CALLEE_ONE,
+                       (struct static_word){.address = DATA + 8, .kind = STATIC_VALUE}),
+        1);
 }
 
 /* heap.Push(&s.queues[i], x) in such a method: so have the elements of an array of 48 bytes each.
@@ -443,7 +491,9 @@ TEST(elements_of_a_field)
          * mov %rcx,0x10(%rsp); mov %rbx,0x18(%rsp); ret */
         "488d0c5b48c1e104488d5c0808488d0dec4e000048894c241048895c2418c3", "c3"};
     assert_int_equal(evidence_about(functions, 3, CALLEE_ONE,
-                                    (struct static_word){DATA + 8, STATIC_ELEMENT_VALUE, 48, {0}}),
+                                    (struct static_word){.address = DATA + 8,
+                                                         .kind = STATIC_ELEMENT_VALUE,
+                                                         .array = {48, 0}}),
                      1);
 }
 

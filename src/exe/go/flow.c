@@ -195,6 +195,13 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
     return true;
 }
 
+/* Returns whether a value may be a pointer of which something is known. */
+static bool flow_is_known(const struct flow *flow, uint32_t value)
+{
+    return value != UNKNOWN && !is_product(flow, value) &&
+           flow_value_at(flow, value)->origin != FLOW_INDEX;
+}
+
 /* Makes space for a number of entries in an empty vector, and sets all their bytes. Returns false
  * if memory runs out. */
 #define flow_fill(vector, number, byte) \
@@ -492,8 +499,15 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
 /* An address in data or bss. */
 struct static_address {
     uint64_t address;
-    bool is_element;   /* in an array; address is that of its first element's word */
-    uint32_t distance; /* between elements, which have words at this address; 0: not known */
+    bool is_element;         /* in an array; address is that of its first element's word */
+    struct flow_array array; /* its elements, which have words at this address; 0: not known */
+    struct flow_array inner; /* of an array in each element */
+};
+
+/* An offset from a value. */
+struct flow_offset {
+    uint64_t bytes;
+    struct flow_array array; /* the same in other elements of an array */
 };
 
 /* Returns the known factor of a value; 0: not known. */
@@ -502,10 +516,20 @@ static uint64_t factor_of(const struct flow *flow, uint32_t value)
     return is_product(flow, value) ? flow_value_at(flow, value)->number : 1;
 }
 
-/* Returns the distance of elements if they consist of words, else 0. */
-static uint32_t distance_of(uint64_t bytes)
+/* Returns the elements between which an operand's index selects, if they consist of words. How many
+ * there are is not known if the displacement leads to a later one: code compares i + 1 with the
+ * number for list[i+1], but the index is i. */
+static struct flow_array array_of(const struct flow *flow, const struct instruction *operand,
+                                  uint32_t index)
 {
-    return bytes % WORD == 0 && bytes <= LARGEST_ELEMENT ? (uint32_t)bytes : 0;
+    const uint64_t bytes = factor_of(flow, index) * operand->scale;
+    struct flow_array array = {0};
+    if (bytes % WORD != 0 || bytes > LARGEST_ELEMENT)
+        return array;
+    array.distance = (uint32_t)bytes;
+    if ((uint64_t)operand->displacement < bytes)
+        array.count = flow_value_at(flow, index)->bound;
+    return array;
 }
 
 /* Returns whether a memory operand is in data or bss, and gets its address. An operand with an
@@ -532,10 +556,20 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
     *ret = (struct static_address){.address = value->number + (uint64_t)instruction->displacement,
                                    .is_element = has_index || is_element};
-    if (!is_element)
-        ret->distance = distance_of(factor_of(flow, index) * instruction->scale);
-    else if (!has_index)
-        ret->distance = value->base;
+    if (!is_element) {
+        ret->array = array_of(flow, instruction, index);
+    } else {
+        ret->array.distance = value->base;
+        ret->inner.distance = value->other;
+        if ((uint64_t)instruction->displacement < (value->other != 0 ? value->other : value->base))
+            *(value->other != 0 ? &ret->inner.count : &ret->array.count) = value->count;
+    }
+    if (is_element && has_index) {
+        if (value->other == 0)
+            ret->inner = array_of(flow, instruction, index);
+        if (value->other != 0 || ret->inner.distance == 0)
+            ret->array = ret->inner = (struct flow_array){0};
+    }
     return (is_element || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
 }
 
@@ -550,10 +584,11 @@ static bool add_use(struct flow *flow, uint32_t index, const struct static_addre
     const struct flow_use use = {
         .address = address,
         .at = flow->offsets.data[index],
-        .value = where->is_element && where->distance == 0 ? UNKNOWN : value,
+        .value = where->is_element && where->array.distance == 0 ? UNKNOWN : value,
         .is_store = kind == INSTRUCTION_STORE,
         .is_address = kind == INSTRUCTION_ADDRESS || kind == INSTRUCTION_LEA,
-        .distance = where->distance};
+        .array = where->array,
+        .inner = where->inner};
     return vector_push(&flow->uses, use);
 }
 
@@ -566,27 +601,42 @@ static bool is_of_static(const struct flow *flow, uint32_t value)
            (one->origin == FLOW_ADDRESS && flow_is_static(flow, one->number));
 }
 
-/* Gets the base of a value that is an offset from another one, and adds the offset; *distance: that
- * of the elements, if it is in an array. Returns a value itself if it is no offset. */
-static uint32_t offset_base(const struct flow *flow, uint32_t value, uint64_t *offset,
-                            uint32_t *distance)
+/* Gets the base of a value that is an offset from another one, and adds the offset. Returns a value
+ * itself if it is no offset. */
+static uint32_t offset_base(const struct flow *flow, uint32_t value, struct flow_offset *offset)
 {
     const struct flow_value *one = flow_value_at(flow, value);
     if (one->origin != FLOW_OFFSET)
         return value;
-    *offset += one->number;
-    *distance = one->other != 0 ? one->other : *distance;
+    const uint64_t more = offset->bytes;
+    offset->bytes += one->number;
+    if (one->other != 0)
+        offset->array = (struct flow_array){one->other, more < one->other ? one->count : 0};
     return one->base;
 }
 
 /* Adds a value that is at an offset from another one, or of each element of an array there, or was
  * loaded from there. Returns false if memory runs out or there are too many values. */
-static bool add_offset(struct flow *flow, enum flow_origin origin, uint32_t base, uint64_t offset,
-                       uint32_t distance, uint32_t *ret)
+static bool add_offset(struct flow *flow, enum flow_origin origin, uint32_t base,
+                       const struct flow_offset *offset, uint32_t *ret)
 {
-    if (!flow_add_value(flow, origin, base, offset, ret))
+    if (!flow_add_value(flow, origin, base, offset->bytes, ret))
         return false;
-    flow_value_at(flow, *ret)->other = distance;
+    flow_value_at(flow, *ret)->other = offset->array.distance;
+    flow_value_at(flow, *ret)->count = offset->array.count;
+    return true;
+}
+
+/* Adds a value that is, or was loaded from, what is at an address in data or bss plus `more`.
+ * Returns false if memory runs out or there are too many values. */
+static bool add_static_value(struct flow *flow, enum flow_origin origin,
+                             const struct static_address *address, uint64_t more, uint32_t *ret)
+{
+    if (!flow_add_value(flow, origin, address->array.distance, address->address + more, ret))
+        return false;
+    struct flow_value *value = flow_value_at(flow, *ret);
+    value->other = address->inner.distance;
+    value->count = value->other != 0 ? address->inner.count : address->array.count;
     return true;
 }
 
@@ -601,33 +651,33 @@ static bool is_in_argument(const struct flow *flow, uint32_t value)
 /* Gets the address of an element of an array in the memory that an argument points to, by an index:
  * &s.shards[i]. Returns false if it is none. */
 static bool element_of_argument(const struct flow *flow, const struct instruction *one,
-                                uint32_t *ret_base, uint64_t *ret_offset, uint32_t *ret_distance)
+                                uint32_t *ret_base, struct flow_offset *ret)
 {
     uint32_t base = flow->state.data[one->base], index = flow->state.data[one->index];
     if (one->scale == 1 && is_product(flow, base)) {
         index = base;
         base = flow->state.data[one->index];
     }
-    *ret_offset = (uint64_t)one->displacement;
-    *ret_distance = 0;
-    *ret_base = offset_base(flow, base, ret_offset, ret_distance);
-    if (one->displacement < 0 || *ret_distance != 0 ||
+    *ret = (struct flow_offset){.bytes = (uint64_t)one->displacement};
+    *ret_base = offset_base(flow, base, ret);
+    if (one->displacement < 0 || ret->array.distance != 0 ||
         flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
         return false;
-    *ret_distance = distance_of(factor_of(flow, index) * one->scale);
-    return *ret_distance != 0;
+    ret->array = array_of(flow, one, index);
+    return ret->array.distance != 0;
 }
 
 /* Records a store through a pointer from data, bss or an argument, or of a value from data or bss,
- * or of the address of a part of an argument's target; distance: that of the elements, if it is in
- * an array. Returns false if memory runs out. */
-static bool add_store(struct flow *flow, uint32_t base, uint64_t offset, uint32_t distance,
-                      uint32_t value)
+ * or of the address of a part of an argument's target. Returns false if memory runs out. */
+static bool add_store(struct flow *flow, uint32_t base, struct flow_offset offset, uint32_t value)
 {
-    base = offset_base(flow, base, &offset, &distance);
+    base = offset_base(flow, base, &offset);
     const enum flow_origin origin = flow_value_at(flow, flow_before(flow, base))->origin;
-    const struct flow_use use = {
-        .address = offset, .base = base, .value = value, .distance = distance, .is_store = true};
+    const struct flow_use use = {.address = offset.bytes,
+                                 .base = base,
+                                 .value = value,
+                                 .array = offset.array,
+                                 .is_store = true};
     return base == UNKNOWN || value == UNKNOWN ||
            (flow_value_at(flow, base)->origin != FLOW_WORD && origin != FLOW_ARGUMENT &&
             origin != FLOW_OFFSET && !is_of_static(flow, value) && !is_in_argument(flow, value)) ||
@@ -657,25 +707,26 @@ static bool value_loaded(struct flow *flow, uint32_t index, uint64_t more, uint3
     if (static_address_of(flow, load, &address)) {
         const enum flow_origin origin = address.is_element ? FLOW_ELEMENT : FLOW_WORD;
         return add_use(flow, index, &address, more, UNKNOWN) &&
-               ((address.is_element && address.distance == 0) ||
-                flow_add_value(flow, origin, address.distance, address.address + more, ret));
+               ((address.is_element && address.array.distance == 0) ||
+                add_static_value(flow, origin, &address, more, ret));
     }
-    uint32_t base, distance = 0;
-    uint64_t offset;
+    uint32_t base;
+    struct flow_offset offset;
     if (load->has_memory && load->has_index && !has_frame_memory(flow, load) &&
-        element_of_argument(flow, load, &base, &offset, &distance))
-        return add_offset(flow, FLOW_FIELD, base, offset + more, distance, ret);
+        element_of_argument(flow, load, &base, &offset)) {
+        offset.bytes += more;
+        return add_offset(flow, FLOW_FIELD, base, &offset, ret);
+    }
     if (!load->has_memory || load->has_index)
         return true;
     if (flow_slot_of(flow, load, &slot)) {
         *ret = slot + more / WORD < flow->width ? flow->state.data[slot + more / WORD] : UNKNOWN;
         return true;
     }
-    offset = (uint64_t)load->displacement + more;
-    distance = 0;
-    base = offset_base(flow, flow->state.data[load->base], &offset, &distance);
-    return has_frame_memory(flow, load) || base == UNKNOWN || is_product(flow, base) ||
-           add_offset(flow, FLOW_FIELD, base, offset, distance, ret);
+    offset = (struct flow_offset){.bytes = (uint64_t)load->displacement + more};
+    base = offset_base(flow, flow->state.data[load->base], &offset);
+    return has_frame_memory(flow, load) || !flow_is_known(flow, base) ||
+           add_offset(flow, FLOW_FIELD, base, &offset, ret);
 }
 
 /* Handles a load of one or two registers. Returns false if memory runs out or the values are too
@@ -776,12 +827,12 @@ static bool flow_store(struct flow *flow, uint32_t index)
                (!one->is_pair || add_use(flow, index, &address, WORD, second));
     const bool is_memory = one->has_memory && !has_frame_memory(flow, one);
     uint32_t base = is_memory && !one->has_index ? flow->state.data[one->base] : UNKNOWN;
-    uint64_t offset = (uint64_t)one->displacement;
-    uint32_t distance = 0;
-    if (is_memory && one->has_index && !element_of_argument(flow, one, &base, &offset, &distance))
+    struct flow_offset offset = {.bytes = (uint64_t)one->displacement};
+    if (is_memory && one->has_index && !element_of_argument(flow, one, &base, &offset))
         base = UNKNOWN;
-    if (!add_store(flow, base, offset, distance, value) ||
-        (one->is_pair && !add_store(flow, base, offset + WORD, distance, second)))
+    const struct flow_offset next = {offset.bytes + WORD, offset.array};
+    if (!add_store(flow, base, offset, value) ||
+        (one->is_pair && !add_store(flow, base, next, second)))
         return false;
     if (flow_slot_of(flow, one, &slot)) {
         flow_set_slot(flow, slot, value);
@@ -801,8 +852,12 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
 {
     factor *= factor_of(flow, value);
     *ret = PRODUCT;
-    return factor == 0 || factor > LARGEST_ELEMENT ||
-           flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret);
+    if (factor == 0 || factor > LARGEST_ELEMENT)
+        return true;
+    if (!flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret))
+        return false;
+    flow_value_at(flow, *ret)->bound = flow_value_at(flow, value)->bound;
+    return true;
 }
 
 /* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
@@ -814,8 +869,8 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     const struct flow_value *value = flow_value_at(flow, base);
     struct static_address address;
     if (static_address_of(flow, one, &address))
-        return flow_add_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
-                              address.distance, address.address, ret) &&
+        return add_static_value(flow, address.is_element ? FLOW_ELEMENT_ADDRESS : FLOW_ADDRESS,
+                                &address, 0, ret) &&
                add_use(flow, index, &address, 0, UNKNOWN);
     if (one->is_static || (!one->has_index && value->origin == FLOW_ADDRESS))
         return flow_add_value(
@@ -823,22 +878,41 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
             one->is_static ? one->target : value->number + (uint64_t)one->displacement, ret);
     if (one->has_index && one->base == one->index && one->displacement == 0)
         return flow_multiply(flow, base, one->scale + 1u, ret);
-    uint64_t offset;
-    uint32_t distance = 0;
-    if (one->has_memory && one->has_index &&
-        element_of_argument(flow, one, &base, &offset, &distance))
-        return add_offset(flow, FLOW_OFFSET, base, offset, distance, ret);
+    struct flow_offset offset;
+    if (one->has_memory && one->has_index && element_of_argument(flow, one, &base, &offset))
+        return add_offset(flow, FLOW_OFFSET, base, &offset, ret);
     if (is_product(flow, base) ||
         (one->has_index && (one->scale != 1 || one->base == one->index ||
                             is_product(flow, flow->state.data[one->index]))))
         *ret = PRODUCT;
     else if (one->has_memory && !one->has_index && one->displacement == 0)
         *ret = base;
-    else if (one->has_memory && !one->has_index && base != 0) {
-        offset = (uint64_t)one->displacement;
-        base = offset_base(flow, base, &offset, &distance);
-        return add_offset(flow, FLOW_OFFSET, base, offset, distance, ret);
+    else if (one->has_memory && !one->has_index && flow_is_known(flow, base)) {
+        offset = (struct flow_offset){.bytes = (uint64_t)one->displacement};
+        base = offset_base(flow, base, &offset);
+        return add_offset(flow, FLOW_OFFSET, base, &offset, ret);
     }
+    return true;
+}
+
+/* Handles a comparison of a register with a number, or a mask: as an index it is less. Go checks
+ * each index with the number of the array's elements, or knows by another check that it is less; so
+ * an array has as many elements as the least number that its index is compared with. Returns false
+ * if memory runs out or there are too many values. */
+static bool flow_bound(struct flow *flow, uint32_t index)
+{
+    const struct instruction *one = &flow->code.data[index];
+    uint32_t *to = &flow->state.data[one->to];
+    const bool is_compared = one->writes == 0;
+    uint32_t value = is_compared ? *to : UNKNOWN;
+    if (!is_compared && is_product(flow, flow->state.data[one->from]))
+        value = PRODUCT;
+    if (value == UNKNOWN && !flow_add_value(flow, FLOW_INDEX, 0, 0, &value))
+        return false;
+    *to = value;
+    struct flow_value *bounded = flow_value_at(flow, value);
+    if (value != PRODUCT && (bounded->bound == 0 || one->bound < bounded->bound))
+        bounded->bound = one->bound;
     return true;
 }
 
@@ -1051,7 +1125,8 @@ static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
                                  .value = value,
                                  .is_store = true,
                                  .is_by_callee = true};
-    return is_static ? vector_push(&flow->uses, use) : add_store(flow, to, 0, 0, value);
+    return is_static ? vector_push(&flow->uses, use)
+                     : add_store(flow, to, (struct flow_offset){0}, value);
 }
 
 /* Adds the evidence of a call about its arguments: by the callee's rule; by its name, if it is a
@@ -1264,6 +1339,8 @@ static bool flow_execute(struct flow *flow, uint32_t index)
     case INSTRUCTION_ZERO:
         set_registers(flow->state.data, one->writes, UNKNOWN);
         return flow_add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
+    case INSTRUCTION_BOUND:
+        return flow_bound(flow, index);
     case INSTRUCTION_CALL:
         return flow_call(flow, index);
     case INSTRUCTION_BRANCH:

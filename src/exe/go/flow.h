@@ -24,13 +24,15 @@
 enum flow_origin {
     FLOW_UNKNOWN,
     FLOW_PRODUCT, /* a multiple of `number`; 0: of an unknown factor. Not for indexes of words */
+    FLOW_INDEX,   /* a number of which only its bound is known */
     FLOW_ZERO,    /* it is 0 */
     FLOW_ADDRESS, /* it is the address `number` in the file */
     FLOW_ELEMENT_ADDRESS, /* it is the address of an element of the array at the address `number`,
-                             with `base` bytes between elements; 0: not known */
+                             with `base` bytes between elements; 0: not known. `other`: of an
+                             element in an array in that element, if it is not 0 */
     FLOW_WORD,            /* loaded from the address `number` in the file */
     FLOW_ELEMENT,  /* loaded from a word of an array: one of those every `base` bytes from the
-                      address `number` on */
+                      address `number` on; plus a multiple of `other` besides */
     FLOW_FIELD,    /* loaded from the target of the value `base`, plus `number`, or plus a multiple
                       of `other` besides, in an array */
     FLOW_SLOT,     /* the address of slot `number` of the function's frame */
@@ -47,10 +49,14 @@ enum flow_origin {
 struct flow_value {
     uint8_t origin; /* enum flow_origin */
     uint32_t base, other;
+    uint32_t first_fact; /* index in facts; UINT32_MAX: none */
+    uint32_t count;      /* of an element at a multiple of base or other (of both: of other): the
+                            elements that the array has at least; 0: not known */
+    uint32_t bound; /* of an index, or a product of one: if it is used as an index, it is less; 0:
+                       not known */
     uint64_t number;
     uint64_t reach; /* the code uses the memory that it points to up to this offset, in bytes */
     uint64_t pool;  /* address in the file of the sync.Pool that it is put into; 0: none known */
-    uint32_t first_fact; /* index in facts; UINT32_MAX: none */
 };
 
 enum flow_fact_kind {
@@ -72,16 +78,22 @@ struct flow_fact {
                             dictionary, if the call has it; else 0 */
 };
 
+/* Elements of an array, of which code uses the one with an index. */
+struct flow_array {
+    uint32_t distance; /* between elements, in bytes; 0: it is no array */
+    uint32_t count;    /* the elements that it has at least; 0: not known */
+};
+
 /* A word of data or bss that the code loads, stores, or takes the address of; or, with a base, a
  * word that it stores to the target of another value, if one of the two comes from data or bss, or
  * the other one from an argument. */
 struct flow_use {
-    uint64_t address;  /* in the file; with a base: offset from the target of that value */
-    uint32_t base;     /* value; 0: none */
-    uint32_t at;       /* of the instruction, as a distance from the function's start */
-    uint32_t value;    /* the stored value; 0: not known, or not a store */
-    uint32_t distance; /* it may as well be a word any multiple of this many bytes later, of a later
-                          element of an array; 0: not known to be */
+    uint64_t address;          /* in the file; with a base: offset from the target of that value */
+    uint32_t base;             /* value; 0: none */
+    uint32_t at;               /* of the instruction, as a distance from the function's start */
+    uint32_t value;            /* the stored value; 0: not known, or not a store */
+    struct flow_array array;   /* it may as well be the word in another element of an array */
+    struct flow_array inner;   /* or in another element of an array in each element */
     bool is_store, is_address; /* its address is taken */
     bool is_by_callee;         /* a function that is called stores it: no instruction here does */
 };

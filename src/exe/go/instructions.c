@@ -14,6 +14,18 @@
 #include "base/bytes.h"
 #include "base/elf_format.h"
 
+/* Makes an instruction one that compares a register with a number, or (is_mask) masks it by one, if
+ * the number may be that of an array's elements, or one less. */
+static void set_bound(struct instruction *ret, uint8_t to, bool is_mask, int64_t number)
+{
+    if (number < 1 || number > INSTRUCTION_MOST_BOUND || (is_mask && (number & (number + 1)) != 0))
+        return;
+    const int64_t bound = is_mask ? number + 1 : number;
+    ret->kind = INSTRUCTION_BOUND;
+    ret->to = ret->from = to;
+    ret->bound = (uint32_t)bound;
+}
+
 /* ==== arm64's part of exe/go/instructions.h ====
  *
  * The encoding: Arm Architecture Reference Manual for
@@ -233,6 +245,13 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
         ret->kind = INSTRUCTION_COMPARE;
         ret->to = rn(word);
         ret->writes = 0;
+    } else if ((word & 0x7f80001f) == 0x7100001f) { /* CMP (immediate) */
+        set_bound(ret, rn(word), false,
+                  (int64_t)bits(word, 10, 12) << (bits(word, 22, 1) ? 12 : 0));
+        ret->writes = 0;
+    } else if ((word & 0x7fbf8000) == 0x12000000 && bits(word, 31, 1) == bits(word, 22, 1)) {
+        set_bound(ret, rd(word), true, (INT64_C(2) << bits(word, 10, 5)) - 1); /* AND (low bits) */
+        ret->from = rn(word);
     } else if ((word & 0x1fe00000) == 0x1a400000) { /* CCMP, CCMN */
         ret->writes = 0;
     }
@@ -796,6 +815,22 @@ static void classify_transfer(const struct decoding *decoding, uint8_t opcode,
     ret->is_if_not_equal = opcode == 0x75;
 }
 
+/* Classifies a comparison of a register with a number (81 /7, 83 /7, 3D), and an AND of both (/4,
+ * 25): of 32 or 64 bits. */
+static void classify_bound(const struct decoding *decoding, uint8_t opcode, int64_t number,
+                           struct instruction *ret)
+{
+    enum { AND = 4, COMPARE = 7 };
+    const unsigned extension = decoding->reg & 7;
+    if (decoding->has_66)
+        return;
+    if (opcode == 0x25 || opcode == 0x3d)
+        set_bound(ret, RAX, opcode == 0x25, number);
+    else if ((opcode == 0x81 || opcode == 0x83) && decoding->mod == 3 &&
+             (extension == AND || extension == COMPARE))
+        set_bound(ret, decoding->rm, extension == AND, number);
+}
+
 /* Reads an instruction with a one-byte opcode: its kind, registers and bytes that it writes; a
  * register that is combined with itself by XOR becomes zero. *ret_number is its immediate or
  * distance. Returns false if it is not known or is cut. */
@@ -808,6 +843,7 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     classify_transfer(decoding, opcode, ret);
     if ((operands & MODRM) != 0 && decoding->is_wide)
         classify_opcode(decoding, opcode, *ret_number, ret);
+    classify_bound(decoding, opcode, *ret_number, ret);
     ret->writes = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
         const enum instructions_written by = written_by(decoding, opcode);

@@ -13,7 +13,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-enum { INSTRUCTION_REGISTERS = 32 };
+enum { INSTRUCTION_REGISTERS = 32, INSTRUCTION_MOST_BOUND = 1 << 20 };
 
 enum instruction_kind {
     INSTRUCTION_OTHER,
@@ -27,6 +27,7 @@ enum instruction_kind {
     INSTRUCTION_MULTIPLY, /* to = a multiple of from, or of anything */
     INSTRUCTION_SUBTRACT, /* to = from - something */
     INSTRUCTION_COMPARE,  /* compares to with from */
+    INSTRUCTION_BOUND,    /* compares to with bound; or, if it writes, to = from & (bound - 1) */
     INSTRUCTION_CALL,     /* of target, if it has one */
     INSTRUCTION_JUMP,     /* to target, if it has one */
     INSTRUCTION_BRANCH,   /* a jump to target on a condition */
@@ -47,6 +48,7 @@ struct instruction {
     uint8_t base, index;
     uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
     uint32_t factor; /* of a multiple; 0: not known */
+    uint32_t bound;
     uint8_t written; /* number of bytes that it may write from the memory operand on */
     int64_t displacement;
     uint64_t target; /* address in the file */

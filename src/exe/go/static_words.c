@@ -41,8 +41,8 @@ struct argument_source {
         ARGUMENT_FIELD,   /* the word at the offset in the memory that the argument points to */
     } part;
     uint64_t offset;
-    uint32_t distance; /* it is about this of each element of an array, every so many bytes; 0: of
-                          no array */
+    struct flow_array
+        array; /* it is about this of each element of an array, if it has a distance */
 };
 
 struct argument_fact {
@@ -133,12 +133,12 @@ static bool source_of(const struct flow *flow, uint32_t value, struct argument_s
     *ret = (struct argument_source){.part = ARGUMENT_ADDRESS};
     if (one->origin == FLOW_FIELD) {
         *ret = (struct argument_source){
-            .part = ARGUMENT_FIELD, .offset = one->number, .distance = one->other};
+            .part = ARGUMENT_FIELD, .offset = one->number, .array = {one->other, one->count}};
         one = &flow->values.data[flow_before(flow, one->base)];
     }
     if (one->origin == FLOW_OFFSET) {
         ret->offset += one->number;
-        ret->distance = one->other;
+        ret->array = (struct flow_array){one->other, one->count};
         one = &flow->values.data[flow_before(flow, one->base)];
     }
     ret->argument = (uint32_t)one->number;
@@ -148,7 +148,7 @@ static bool source_of(const struct flow *flow, uint32_t value, struct argument_s
 /* Returns whether a source is an argument itself. */
 static bool is_whole(const struct argument_source *source)
 {
-    return source->part == ARGUMENT_ADDRESS && source->offset == 0 && source->distance == 0;
+    return source->part == ARGUMENT_ADDRESS && source->offset == 0 && source->array.distance == 0;
 }
 
 /* Adds a fact about a value as one about added->source, if it is evidence and *left allows one
@@ -265,6 +265,15 @@ static bool add_stored_part(struct arguments *arguments, const struct flow_use *
     return true;
 }
 
+/* Returns the word of data or bss that code uses, without evidence. */
+static struct static_word word_of_use(const struct flow_use *use)
+{
+    return (struct static_word){.address = use->address,
+                                .kind = use->array.distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
+                                .array = use->array,
+                                .inner = use->inner};
+}
+
 /* Records that an argument is stored into a word of data or bss, or to the target of an argument:
  * the word has the argument's type. Returns false if memory runs out. */
 static bool add_stored_argument(struct arguments *arguments, const struct flow_use *use,
@@ -272,9 +281,7 @@ static bool add_stored_argument(struct arguments *arguments, const struct flow_u
 {
     const struct flow *flow = arguments->flow;
     struct argument_source stored;
-    struct argument_word word = {.word = {.address = use->address,
-                                          .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
-                                          .offset = use->distance}};
+    struct argument_word word = {.word = word_of_use(use)};
     struct argument_pass pass;
     if (*left == 0 || use->value == 0 || !source_of(flow, use->value, &stored) ||
         !is_whole(&stored) ||
@@ -291,7 +298,7 @@ static bool add_stored_argument(struct arguments *arguments, const struct flow_u
     pass.to = word.to;
     pass.from.part = ARGUMENT_FIELD;
     pass.from.offset += use->address;
-    pass.from.distance = use->distance;
+    pass.from.array = use->array;
     return arguments_number_of(arguments, flow->function, pass.from.argument,
                                &pass.from.argument) &&
            (pass.from.argument == NONE || vector_push(&arguments->passes, pass));
@@ -313,7 +320,7 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
             continue;
         source.part = ARGUMENT_FIELD;
         source.offset += use->address;
-        source.distance = use->distance;
+        source.array = use->array;
         if (!add_facts(arguments, source, stored_value(flow, use->value), left))
             return false;
     }
@@ -426,10 +433,7 @@ static bool add_set_to_results(struct arguments *arguments, uint64_t *left)
     const struct flow *flow = arguments->flow;
     for (size_t i = 0; *left > 0 && i < flow->uses.count; i++) {
         const struct flow_use *use = &flow->uses.data[i];
-        struct argument_word set = {
-            .word = {.address = use->address,
-                     .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
-                     .offset = use->distance}};
+        struct argument_word set = {.word = word_of_use(use)};
         if (use->base != 0 || use->value == 0)
             continue;
         if (!result_of(arguments, flow_before(flow, use->value), &set.to))
@@ -500,6 +504,13 @@ static bool arguments_add(struct arguments *arguments, uint64_t *left)
 
 /* ---- arguments: all functions ---- */
 
+/* Orders arrays by distance and count. */
+static int compare_arrays(const struct flow_array *one, const struct flow_array *other)
+{
+    return one->distance != other->distance ? COMPARE(one->distance, other->distance)
+                                            : COMPARE(one->count, other->count);
+}
+
 /* Orders facts by argument, then by what of it they are about, then by what they say. */
 static int compare_facts(const void *a, const void *b)
 {
@@ -513,9 +524,8 @@ static int compare_facts(const void *a, const void *b)
         return COMPARE(source->part, second->part);
     if (source->offset != second->offset)
         return COMPARE(source->offset, second->offset);
-    if (source->distance != second->distance)
-        return COMPARE(source->distance, second->distance);
-    return compare_evidence(&one->evidence, &other->evidence);
+    const int order = compare_arrays(&source->array, &second->array);
+    return order != 0 ? order : compare_evidence(&one->evidence, &other->evidence);
 }
 
 /* Sorts the facts by argument, each once. */
@@ -570,9 +580,10 @@ static bool learn_results(struct arguments *arguments, uint64_t *left,
  * arrays. */
 static bool translate_to_caller(const struct argument_source *from, struct argument_source *source)
 {
-    if (from->part == ARGUMENT_ADDRESS && (from->distance == 0 || source->distance == 0)) {
+    if (from->part == ARGUMENT_ADDRESS &&
+        (from->array.distance == 0 || source->array.distance == 0)) {
         source->offset += from->offset;
-        source->distance += from->distance;
+        source->array = from->array.distance != 0 ? from->array : source->array;
     } else if (is_whole(source))
         *source = *from;
     else
@@ -618,10 +629,12 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
 static bool follow_source(const struct flow *flow, const struct argument_source *source,
                           struct static_word *word)
 {
-    if (word->kind == STATIC_VALUE && source->distance != 0) {
+    if (word->kind == STATIC_VALUE && source->array.distance != 0) {
         word->kind = STATIC_ELEMENT_VALUE;
-        word->offset = source->distance;
-    } else if (source->distance != 0) {
+        word->array = source->array;
+    } else if (word->kind == STATIC_ELEMENT_VALUE && word->inner.distance == 0) {
+        word->inner = source->array;
+    } else if (source->array.distance != 0) {
         return false;
     }
     if (word->kind == STATIC_VALUE || word->kind == STATIC_ELEMENT_VALUE) {
@@ -846,7 +859,9 @@ bool static_word_of(const struct flow *flow, uint32_t number, struct static_word
         ret->address = flow->values.data[value->base].number;
     } else if (value->origin == FLOW_ELEMENT || value->origin == FLOW_ELEMENT_ADDRESS) {
         ret->kind = value->origin == FLOW_ELEMENT ? STATIC_ELEMENT : STATIC_ELEMENT_VALUE;
-        ret->offset = value->base;
+        ret->array.distance = value->base;
+        ret->inner.distance = value->other;
+        *(value->other != 0 ? &ret->inner.count : &ret->array.count) = value->count;
         return value->base != 0;
     } else if (value->origin == FLOW_ADDRESS && flow_is_static(flow, value->number)) {
         ret->kind = STATIC_VALUE;
@@ -891,6 +906,14 @@ static bool add_stored(struct static_words_finding *finding, const struct flow_u
 
 /* ---- users ---- */
 
+/* Returns the array with the larger elements; of one array, what more is known of. */
+static struct flow_array max_array(struct flow_array one, struct flow_array other)
+{
+    if (one.distance == other.distance)
+        one.count = MAX(one.count, other.count);
+    return one.distance < other.distance ? other : one;
+}
+
 /* Records a function that uses a word, unless a better one is known: one that sets it, or else
  * uses it, outside of initialization. The name of such a function says most about a variable
  * without a symbol. Returns false if memory runs out. */
@@ -901,7 +924,8 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
     const struct static_user user = {.address = use->address,
                                      .function = finding->function,
                                      .at = use->at,
-                                     .distance = use->distance,
+                                     .array = use->array,
+                                     .inner = use->inner,
                                      .is_address = use->is_address,
                                      .is_main = finding->is_main,
                                      .is_initialized = finding->is_init,
@@ -916,11 +940,13 @@ static bool add_user(struct static_words_finding *finding, const struct flow_use
         return vector_push(&finding->words->users, user);
     struct static_user *best = &finding->words->users.data[number];
     const struct static_user first = best->is_initialized ? *best : user;
-    const uint32_t distance = MAX(best->distance, user.distance);
+    const struct flow_array array = max_array(best->array, user.array),
+                            inner = max_array(best->inner, user.inner);
     const bool is_address = best->is_address || user.is_address;
     if (user.how > best->how || (user.how == best->how && best->is_main && !user.is_main))
         *best = user;
-    best->distance = distance;
+    best->array = array;
+    best->inner = inner;
     best->is_address = is_address;
     best->is_initialized = first.is_initialized;
     best->initializer = first.initializer;
@@ -936,17 +962,15 @@ static bool add_uses(struct static_words_finding *finding)
 {
     const struct flow *flow = finding->flow;
     VECTOR_EACH(const struct flow_use, use, flow->uses) {
-        struct static_word word = {.address = use->address,
-                                   .kind = use->distance != 0 ? STATIC_ELEMENT : STATIC_WORD,
-                                   .offset = use->distance};
+        struct static_word word = word_of_use(use);
         if (use->base != 0) {
             if (!add_stored(finding, use))
                 return false;
             if (flow->values.data[use->base].origin != FLOW_WORD)
                 continue;
-            word.kind = STATIC_FIELD;
-            word.offset = use->address;
-            word.address = flow->values.data[use->base].number;
+            word = (struct static_word){.kind = STATIC_FIELD,
+                                        .offset = use->address,
+                                        .address = flow->values.data[use->base].number};
         } else if (!use->is_by_callee && !add_user(finding, use)) {
             return false;
         }
@@ -979,7 +1003,7 @@ int compare_evidence(const void *a, const void *b)
     return 0;
 }
 
-/* Orders words by address, kind and offset, then by their evidence. */
+/* Orders words by address, kind, offset and distances, then by their evidence. */
 int compare_static_words(const void *a, const void *b)
 {
     const struct static_word *one = a;
@@ -990,7 +1014,15 @@ int compare_static_words(const void *a, const void *b)
         return COMPARE(one->kind, other->kind);
     if (one->offset != other->offset)
         return COMPARE(one->offset, other->offset);
-    return compare_evidence(&one->evidence, &other->evidence);
+    if (one->array.distance != other->array.distance)
+        return COMPARE(one->array.distance, other->array.distance);
+    if (one->inner.distance != other->inner.distance)
+        return COMPARE(one->inner.distance, other->inner.distance);
+    const int order = compare_evidence(&one->evidence, &other->evidence);
+    if (order != 0)
+        return order;
+    return one->array.count != other->array.count ? COMPARE(one->array.count, other->array.count)
+                                                  : COMPARE(one->inner.count, other->inner.count);
 }
 
 /* Orders users by the word's address. */
@@ -1009,6 +1041,60 @@ static void drop_equal(struct static_words *words)
         if (kept == 0 || compare_static_words(&words->words.data[kept - 1], word) != 0)
             words->words.data[kept++] = *word;
     words->words.count = kept;
+}
+
+/* Returns where an array ends of which code uses words at the address of a user. If this may be
+ * where a variable begins, the elements begin there: the linker aligns variables. Otherwise only
+ * the word in the last element is known to be in the array. */
+static uint64_t end_of_array(const struct static_user *user)
+{
+    enum { ALIGNMENT = 32, WORD = 8 };
+    const uint64_t distance = user->array.distance;
+    const bool may_begin = user->is_address && user->address % ALIGNMENT == 0;
+    return user->address + distance * (user->array.count - 1) + (may_begin ? distance : WORD);
+}
+
+/* Ends an array where code uses a word, after the last one that it uses by the index, unless that
+ * is a field which it uses by the index in the first element: there may be another variable. */
+static void cut_array(const struct static_words *words, struct static_array *array)
+{
+    const struct static_user *users = words->users.data;
+    const uint64_t distance = array->array.distance;
+    size_t at, first;
+    BISECT(at, words->users.count,
+           users[at].address <= array->address + distance * (array->array.count - 1));
+    for (; at < words->users.count && users[at].address < array->end; at++) {
+        const uint64_t field = array->address + (users[at].address - array->address) % distance;
+        BISECT(first, words->users.count, users[first].address < field);
+        if (users[first].address != field || users[first].array.distance != distance)
+            array->end = users[at].address;
+    }
+}
+
+/* Finds the arrays, from the users. Words of elements of one size are of one array if they are less
+ * than one element apart. Returns false if memory runs out. */
+static bool find_static_arrays(const struct flow *flow, struct static_words *words)
+{
+    struct static_array *last = NULL;
+    VECTOR_EACH(const struct static_user, user, words->users) {
+        const uint64_t distance = user->array.distance;
+        if (distance == 0 || user->array.count == 0)
+            continue;
+        const struct static_array array = {user->address, end_of_array(user), user->array};
+        if (!flow_is_static(flow, array.end - 1))
+            continue;
+        if (last && distance == last->array.distance && user->address - last->address < distance) {
+            last->end = MAX(last->end, array.end);
+            last->array.count = MAX(last->array.count, user->array.count);
+        } else if (!last || user->address >= last->end) {
+            if (!vector_push(&words->arrays, array))
+                return false;
+            last = &words->arrays.data[words->arrays.count - 1];
+        }
+    }
+    for (size_t i = 0; i < words->arrays.count; i++)
+        cut_array(words, &words->arrays.data[i]);
+    return true;
 }
 
 /* Returns whether a function initializes a package's variables, by its name: main.init,
@@ -1081,6 +1167,7 @@ struct g2h_error *static_words_find(struct flow *flow, struct static_words *ret)
     vector_sort(&ret->words, compare_static_words);
     vector_sort(&ret->users, compare_users);
     drop_equal(ret);
+    TRY_MEMORY(find_static_arrays(flow, ret));
     assert(IS_ORDERED(i, ret->users.count, /* one for each word */
                       ret->users.data[i - 1].address < ret->users.data[i].address));
     assert(IS_ORDERED(i, ret->words.count,
@@ -1094,6 +1181,7 @@ void static_words_deinit(struct static_words *words)
 {
     free(words->words.data);
     free(words->users.data);
+    free(words->arrays.data);
     free(words->arguments.data);
     free(words->extents.data);
 }

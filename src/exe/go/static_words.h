@@ -38,7 +38,9 @@ struct static_word {
         STATIC_ELEMENT_VALUE, /* about such a value in each element of an array */
         STATIC_INNER, /* about the value at an offset in the memory that the word points to */
     } kind;
-    uint64_t offset; /* STATIC_FIELD, STATIC_INNER; of an array: distance of the elements */
+    uint64_t offset;         /* STATIC_FIELD, STATIC_INNER */
+    struct flow_array array; /* of STATIC_ELEMENT, STATIC_ELEMENT_VALUE */
+    struct flow_array inner; /* in each element: it is about each word or value in that, too */
     struct code_evidence evidence;
 };
 
@@ -46,7 +48,7 @@ struct static_word {
  * there is none. */
 bool static_word_of(const struct flow *flow, uint32_t value, struct static_word *ret);
 
-/* Compares by address, kind, offset and evidence. */
+/* Compares by address, kind, offset, distances in arrays, and evidence. */
 int compare_static_words(const void *a, const void *b);
 
 /* The function that best identifies the variable of a word: one that sets it, rather than one that
@@ -54,17 +56,25 @@ int compare_static_words(const void *a, const void *b);
  * that only uses it during initialization. Of equal ones the first, but rather none in main.main.
  */
 struct static_user {
-    uint64_t address;  /* of the word */
-    uint32_t function; /* index in the pclntab */
-    uint32_t at;       /* of the instruction, as a distance from the function's start */
-    uint32_t distance; /* some code uses the word as one in an element of an array, with this
-                          distance between elements in bytes; 0: none does */
-    bool is_main;      /* the function is main.main, or in it */
-    bool is_address;   /* some code takes the word's address, so that it begins a variable */
+    uint64_t address;        /* of the word */
+    uint32_t function;       /* index in the pclntab */
+    uint32_t at;             /* of the instruction, as a distance from the function's start */
+    struct flow_array array; /* some code uses the word as one in an element of an array, */
+    struct flow_array inner; /* and as one in an element of an array in that */
+    bool is_main;            /* the function is main.main, or in it */
+    bool is_address;         /* some code takes the word's address, so that it begins a variable */
     enum static_use { STATIC_USED_BY_INIT, STATIC_INITIALIZED, STATIC_USED, STATIC_SET } how;
     bool is_initialized; /* a function that initializes a package uses the word: this is the first,
                             which is most likely of the variable's own package */
     uint32_t initializer, initialized_at; /* as function and at */
+};
+
+/* An array of data or bss of which code uses elements by an index, which it compares with the
+ * number of them. */
+struct static_array {
+    uint64_t address; /* in the file; of the first word in the first element that code uses so */
+    uint64_t end;     /* the words before it are in the array */
+    struct flow_array array;
 };
 
 /* What the code of a function, and of those that it passes the argument on to, says of an
@@ -82,8 +92,9 @@ struct static_extent {
 
 struct static_words {
     VECTOR(struct static_word)
-    words;                            /* ascending by address; all evidence, without duplicates */
-    VECTOR(struct static_user) users; /* ascending by address, one for each word */
+    words;                              /* ascending by address; all evidence, without duplicates */
+    VECTOR(struct static_user) users;   /* ascending by address, one for each word */
+    VECTOR(struct static_array) arrays; /* ascending, none overlaps another */
     VECTOR(struct argument_evidence)
     arguments; /* ascending by function and argument; without those of the receivers of methods,
                   whose names say the type */
