@@ -36,6 +36,8 @@ enum {
     LEAST_NAMED = 1000,
     SHARE_NAMED = 10000,
     MOST_NAMED = 4000,
+    MOST_HOLDERS = 256,   /* objects of a node that are known one by one, */
+    SHARE_HOLDERS = 1000, /* and the least share of the heap that the node retains */
     NAMES_BYTES = 1 << 18,
     NAME_BYTES = 2048
 };
@@ -47,6 +49,8 @@ struct g2h_base {
     VECTOR(struct growth_class) of_classes;
     VECTOR(struct growth_named) named; /* the largest first */
     struct string_pool names;
+    struct map holders; /* hash of an object's address and class → number in of_holders */
+    VECTOR(uint64_t) of_holders; /* what these objects retained */
     struct growth_totals totals;
 };
 
@@ -284,6 +288,45 @@ static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct me
     return name_largest(base, merged, numbers);
 }
 
+static uint64_t holder_key(uint64_t address, const char *class, size_t size)
+{
+    return map_hash_pair(map_hash_text(class, size), address);
+}
+
+/* Keeps what each single object of those nodes retains that are a few objects, and large: of two
+ * caches that one struct has, their sum does not tell which has grown. */
+static struct g2h_error *store_holders(struct g2h_base *base, const struct g2h_view *view,
+                                       const struct g2h_dominators *dominators,
+                                       const struct merged *merged)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    for (uint32_t i = 1; i < merged->of_count; i++) {
+        const uint32_t line = merged->of[i];
+        const uint32_t node = g2h_dominators_node(dominators, i);
+        struct g2h_node read;
+        size_t size;
+        if (nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage || nodes[line].count < 2 ||
+            nodes[line].count > MOST_HOLDERS || node == UINT32_MAX ||
+            nodes[line].retained < base->totals.reachable / SHARE_HOLDERS)
+            continue;
+        g2h_view_brief(view, node, &read);
+        const char *name = merged_name(merged, line, &size);
+        uint32_t number = as_u32(base->of_holders.count);
+        TRY_MEMORY(map_put(&base->holders, holder_key(read.address, name, size), number, &number));
+        if (number == base->of_holders.count)
+            TRY_MEMORY(
+                vector_push(&base->of_holders, g2h_dominators_retained_size(dominators, node)));
+    }
+    return NULL;
+}
+
+uint64_t growth_holder_before(const struct g2h_base *base, uint64_t address, const char *class,
+                              size_t size)
+{
+    const uint32_t number = map_get(&base->holders, holder_key(address, class, size));
+    return number == MAP_NONE ? 0 : base->of_holders.data[number];
+}
+
 /* Builds the merged tree of the base only to keep its numbers and its largest nodes' names: the
  * heap and the tree are freed afterwards. */
 static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_view *view,
@@ -306,6 +349,8 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
         base->totals.stacks = g2h_view_account(view)->stack_bytes;
         error = store_base_nodes(base, &merged);
     }
+    if (!error)
+        error = store_holders(base, view, dominators, &merged);
     merged_deinit(&merged);
     g2h_dominators_destroy(dominators);
     return error;
@@ -332,6 +377,8 @@ void g2h_base_destroy(struct g2h_base *base)
         return;
     map_deinit(&base->numbers);
     map_deinit(&base->classes);
+    map_deinit(&base->holders);
+    free(base->of_holders.data);
     free(base->nodes.data);
     free(base->of_classes.data);
     free(base->named.data);

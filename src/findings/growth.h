@@ -61,6 +61,12 @@ struct growth_class {
 
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
+/* Returns what an object of a class retained in the base, by its address, which it keeps for as
+ * long as its process runs; 0 if the base does not know it. Known are objects of which a node of
+ * the merged tree has a few, such as the tenants of a server, if that retained much. */
+uint64_t growth_holder_before(const struct g2h_base *base, uint64_t address, const char *class,
+                              size_t size);
+
 /* Returns the number of objects that are not garbage. */
 uint64_t growth_count_held(const struct g2h_view *view);
 

@@ -118,15 +118,15 @@ static uint64_t class_growth(const struct suspects_finder *finder, uint32_t node
     return count > before ? count - before : 0;
 }
 
-/* Counts the objects of a suspect and of its class below it, their bytes and how many more these
- * are than in the base; other classes below it are left out. */
-static void count_all(const struct suspects_finder *finder, struct suspect *suspect)
+/* Adds to the numbers of a suspect the objects of its class at and below a node, their bytes and
+ * how many more these are than in the base; other classes below it are left out. */
+static void count_below(const struct suspects_finder *finder, uint32_t node,
+                        struct suspect *suspect)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     int64_t grown = 0;
-    suspect->count = suspect->own = 0;
-    merged_mark_below(finder->merged, suspect->item, finder->is_below);
-    for (uint32_t i = suspect->item; i < finder->merged->nodes.count; i++) {
+    merged_mark_below(finder->merged, node, finder->is_below);
+    for (uint32_t i = node; i < finder->merged->nodes.count; i++) {
         if (!finder->is_below[i] || nodes[i].kind != nodes[suspect->item].kind ||
             nodes[i].name != nodes[suspect->item].name)
             continue;
@@ -134,7 +134,13 @@ static void count_all(const struct suspects_finder *finder, struct suspect *susp
         suspect->own += nodes[i].bytes;
         grown += finder->growth ? finder->growth->data[i].count : 0;
     }
-    suspect->grown = positive(grown);
+    suspect->grown += positive(grown);
+}
+
+static void count_all(const struct suspects_finder *finder, struct suspect *suspect)
+{
+    suspect->count = suspect->own = suspect->grown = 0;
+    count_below(finder, suspect->item, suspect);
 }
 
 /* Returns by how many bytes what a suspect consists of has grown. */
@@ -529,26 +535,6 @@ static uint64_t threshold_of(const struct suspects_finder *finder)
     return MAX(more, LEAST);
 }
 
-/* Drops the timers of a class that an earlier suspect has, too: a timer points to its processor's
- * heap, so whatever holds one of them holds that heap as well, which is then reported
- * separately. */
-static void drop_timers(const struct merged *merged, suspect_vector *suspects)
-{
-    const struct merged_node *nodes = merged->nodes.data;
-    uint32_t first = MERGED_NONE; /* timers are of one class */
-    size_t count = 0;
-    for (size_t i = 0; i < suspects->count; i++) {
-        const struct suspect suspect = suspects->data[i];
-        if (suspects_are_timers(merged, suspect.holder)) {
-            if (first != MERGED_NONE && nodes[first].name == nodes[suspect.item].name)
-                continue;
-            first = suspect.item;
-        }
-        suspects->data[count++] = suspect;
-    }
-    suspects->count = count;
-}
-
 /* ---- arrays that are pinned ---- */
 
 /* Returns whether a node is above or below it in the merged tree. */
@@ -908,6 +894,52 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
     return NULL;
 }
 
+/* ---- timers ---- */
+
+/* Returns whether a node is a heap of timers with some of a suspect's class that the suspect does
+ * not have yet. */
+static bool is_other_heap(const struct merged *merged, const struct suspect *suspect, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    if (!suspects_are_timers(merged, node) || is_below(merged, node, suspect->holder) ||
+        (suspect->container.node != MERGED_NONE && is_below(merged, node, suspect->container.node)))
+        return false;
+    for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (nodes[i].name == nodes[suspect->item].name)
+            return true;
+    return false;
+}
+
+/* Makes the timers of one class one suspect: they are spread over the heaps of all processors for
+ * no reason that matters, and a heap is not below allp if something else leads to its processor,
+ * such as a timer that the program has, too. The heaviest suspect gets those of the other heaps. */
+static void join_timers(const struct suspects_finder *finder)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    for (size_t number = 0; number < finder->found->count; number++) {
+        struct suspect suspect = finder->found->data[number];
+        struct container *container = &suspect.container;
+        if (!suspects_are_timers(finder->merged, suspect.holder))
+            continue;
+        for (uint32_t i = 0; i < finder->merged->nodes.count; i++) {
+            if (container->beside_count == CONTAINER_PARTS ||
+                !is_other_heap(finder->merged, &suspect, i) ||
+                is_added_already(finder->merged, container, i))
+                continue;
+            container->beside[container->beside_count++] = i;
+            count_below(finder, i, &suspect);
+            suspect.bytes +=
+                finder->growth ? positive(finder->growth->data[i].within) : nodes[i].retained;
+            number = drop_below(finder, number, i);
+        }
+        if (finder->growth) {
+            const uint64_t more = class_growth(finder, suspect.item);
+            suspect.grown = MIN(more, suspect.grown);
+        }
+        finder->found->data[number] = suspect;
+    }
+}
+
 /* ---- parts ---- */
 
 /* Orders parts by bytes, most first; equal ones by node. */
@@ -953,8 +985,8 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
         if (!finder->is_below[i])
             continue;
         suspect->all += nodes[i].bytes;
-        if (i == slots) {
-            suspect->slots = nodes[i].bytes;
+        if (i == slots || suspects_are_timers(finder->merged, i)) {
+            suspect->slots += nodes[i].bytes;
             continue;
         }
         TRY_MEMORY(map_put(&numbers, nodes[i].name, number, &number) &&
@@ -1043,8 +1075,8 @@ _asserted_ static bool are_apart(const struct suspects_finder *finder)
 
 /* Finds the suspects; those that retain most come first. Walks the merged tree from the root down
  * (suspects_examine), then adds what only pages or shared containers show: pinned arrays, parts
- * beside containers, and what keeps many pages. The first WHO_SUSPECTS get their parts. Without a
- * base, timers of one class are one suspect. */
+ * beside containers, and what keeps many pages. The timers of one
+ * class are one suspect. The first WHO_SUSPECTS get their parts. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -1070,14 +1102,14 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
         error = add_all_beside(&finder, findings);
     if (!error)
         error = add_for_pages(&finder, findings);
+    if (!error)
+        join_timers(&finder);
     vector_sort(ret, suspects_compare);
     VECTOR_EACH(struct suspect, suspect, *ret)
         set_pages(findings, suspect);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);
-    if (!error && !findings->base)
-        drop_timers(merged, ret);
     assert(error || are_apart(&finder));
     free(finder.left.data);
     free(finder.is_below);
@@ -1332,6 +1364,59 @@ static bool find_most(struct example_finder *finder, struct example *ret)
     return false;
 }
 
+/* Returns by how much a holder has grown since the base. */
+static uint64_t holder_growth(const struct example_finder *finder, uint32_t number)
+{
+    const struct findings *findings = finder->findings;
+    struct g2h_node node;
+    size_t size;
+    const char *class = merged_name(&findings->merged, line_of(finder, number), &size);
+    g2h_view_brief(findings->view, node_of(finder, number), &node);
+    const uint64_t now = retained_by(finder, number),
+                   before = growth_holder_before(findings->base, node.address, class, size);
+    return now > before ? now - before : 0;
+}
+
+/* Finds the holder that has most of the growth since the base, among those that hold the objects,
+ * the nearest first; if there is one, leaves near as it is for that holder. Of two caches of equal
+ * size only one may leak. */
+static void find_most_grown(struct example_finder *finder, struct example *ret)
+{
+    enum { MOST_HOLDERS = 256 };
+    const struct findings *findings = finder->findings;
+    uint32_t line = findings_node(findings, finder->item)->parent;
+    for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
+         i++, line = findings_node(findings, line)->parent) {
+        const struct merged_node *node = findings_node(findings, line);
+        uint64_t sum = 0, most = 0, holders = 0;
+        uint32_t holder = NONE;
+        if (node->kind != MERGED_CLASS || node->count < 2 || node->count > MOST_HOLDERS ||
+            finder->is_item[line])
+            continue;
+        VECTOR_EACH(const uint32_t, number, finder->upwards) {
+            if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
+                continue;
+            const uint64_t grown = holder_growth(finder, *number);
+            holders++;
+            sum += grown;
+            if (grown > most) {
+                most = grown;
+                holder = *number;
+            }
+        }
+        if (holder == NONE || most <= sum / 2 || most / 3 * holders <= sum / 2)
+            continue;
+        if (ret->most != node_of(finder, holder)) {
+            const uint64_t above = ret->above;
+            example_find_holders(finder, line);
+            example_sum_up(finder, holder, ret);
+            ret->above = line == finder->above ? ret->holders : above;
+            ret->grown = most;
+        }
+        return;
+    }
+}
+
 /* ---- the object ---- */
 
 /* Marks the objects directly below the one of the suspect's objects that holds most of the others,
@@ -1478,6 +1563,8 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     mark_branches(&finder);
     if (!find_most(&finder, ret))
         ret->most = NONE;
+    if (findings->base)
+        find_most_grown(&finder, ret);
     const uint32_t node = heaviest(&finder, ret->most);
     count_above(&finder, ret); /* the last: it changes near */
     ret->node = node != NONE ? node : findings_node(findings, item)->example;
@@ -1551,6 +1638,9 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
                                 .part = pointers == 1 ? part : NULL};
     if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
         ret->count = above->count; /* the headers of these maps are in frames */
+    for (uint32_t i = 0; i < suspect->container.beside_count; i++)
+        if (suspects_are_timers(&findings->merged, suspect->container.beside[i]))
+            ret->count += findings_node(findings, suspect->container.beside[i])->count;
     return NULL;
 }
 
@@ -1586,28 +1676,6 @@ struct g2h_error *who_append_holder(const struct findings *findings, uint32_t ho
     if (node.object != UINT32_MAX)
         text_printf(text, " at 0x%" PRIx64, node.address);
     return NULL;
-}
-
-/* Returns whether a suspect is timers. Timers of one class are spread over the processors' heaps
- * for no reason that matters, so they are summed up. */
-bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
-                    struct who_timers *ret)
-{
-    const struct merged *merged = &findings->merged;
-    const struct merged_node *item = findings_node(findings, suspect->item);
-    *ret = (struct who_timers){0};
-    if (findings->base || !suspects_are_timers(merged, suspect->holder))
-        return false;
-    for (uint32_t i = 0; i < merged->nodes.count; i++) {
-        const struct merged_node *node = findings_node(findings, i);
-        if (node->kind != item->kind || node->name != item->name ||
-            !suspects_are_timers(merged, node->parent))
-            continue;
-        ret->count += node->count;
-        ret->retained += node->retained;
-        ret->heaps += findings_node(findings, node->parent)->count;
-    }
-    return ret->count != item->count;
 }
 
 /* Returns whether a node is a variable of a goroutine, or objects that several of one goroutine's

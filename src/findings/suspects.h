@@ -97,6 +97,8 @@ struct example {
     uint64_t holders;   /* how many of its kind hold objects of the suspect, at least one */
     uint64_t count;     /* objects of the suspect that it has, itself included; */
     uint64_t retained;  /* the bytes that these retain */
+    uint64_t grown;     /* 0, or it is not the one that has most, but whose growth since the base is
+                           most of that of all holders: by how much it has grown */
     uint64_t uppermost; /* objects of the suspect that no other one holds; 1: a list, a tree */
     uint64_t above; /* how many objects of the node above item hold objects of the suspect; 0: that
                        node is not of objects */
@@ -106,7 +108,8 @@ struct example {
  * Finds the example of item, a node of merged that is a class or goroutines in one place, as a
  * suspect names them: nodes of the same name below it count, too. One of several holders has most
  * if it has all, or if the objects that it alone holds retain more than half of the total, and more
- * than one and a half times a holder's average. Takes 7 bytes per node of the view while it runs.
+ * than one and a half times a holder's average; with a base, rather the one of which the same is so
+ * by its growth. Takes 7 bytes per node of the view while it runs.
  * Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *example_find(const struct findings *findings, uint32_t item, struct example *ret);
@@ -201,15 +204,6 @@ uint32_t who_shares(const struct findings *findings, uint32_t item);
  * its address if it has one. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
                                     struct text *text);
-
-/* The timers of a suspect's class in all of the runtime's heaps of timers, one per processor. */
-struct who_timers {
-    uint64_t count, retained, heaps;
-};
-
-/* Returns whether a suspect is timers of only some of these heaps. With a base it never is. */
-bool who_are_timers(const struct findings *findings, const struct suspect *suspect,
-                    struct who_timers *ret);
 
 /* A variable of the goroutines in one place, or objects of a class that several of a goroutine's
  * variables hold together. */

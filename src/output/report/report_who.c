@@ -259,6 +259,10 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     if (example->holders == 1)
         PUT(page, "      all in      %.*s\n|%n{count}%b{retained}", 2 * page->columns, &expression,
             example->count, example->retained);
+    else if (example->grown > 0)
+        PUT(page,
+            "      mostly      %.*s alone has grown by %b{retained_grown}\n|%n{count}%b{retained}",
+            2 * page->columns, &expression, example->grown, example->count, retained);
     else {
         PUT(page, "      mostly      %.*s alone has ", 2 * page->columns, &expression);
         PUT_IF(example->count > 1, page, "%n{count} of the %n, ", example->count,
@@ -269,18 +273,6 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
     put_address(report, example->most);
     PUT(page, "</>");
     return NULL;
-}
-
-/* Reports how many timers all of the runtime's heaps of timers have, if a suspect is only those of
- * some of them. */
-static void put_timers(const struct report *report, const struct suspect *suspect)
-{
-    struct who_timers all;
-    if (who_are_timers(report->findings, suspect, &all))
-        PUT(report->page,
-            "<timers>      in all      %n{count} of these, %b{retained} (%p), in %n{heaps} heaps, "
-            "one per processor\n</>",
-            all.count, all.retained, all.retained, report->findings->reachable, all.heaps);
 }
 
 /* Reports how few elements of arrays are pointed to, if that keeps the arrays alive. */
@@ -714,11 +706,13 @@ static void put_number(const struct report *report, const struct suspect *suspec
 }
 
 /* Returns whether many of a suspect's objects are inside others of them, such as the maps of a
- * document read from JSON: its holder has only the outermost ones. */
-static bool is_nested(const struct who *who)
+ * document read from JSON: its holder has only the outermost ones. Not timers, of which other heaps
+ * than the example's have some. */
+static bool is_nested(const struct report *report, const struct who *who)
 {
     const uint64_t uppermost = who->example.uppermost;
-    return uppermost > 1 && uppermost + uppermost / 8 < who->suspect.count;
+    return uppermost > 1 && uppermost + uppermost / 8 < who->suspect.count &&
+           !suspects_are_timers(&report->findings->merged, who->suspect.holder);
 }
 
 /* Reports the name and number of a suspect, of several maps also how many entries they have; how
@@ -761,7 +755,7 @@ static void put_head(const struct report *report, const struct who *who)
         if (findings_is_entries(report->findings->view, name)) /* no object is the map itself */
             (void)g2h_view_map_of(report->findings->view, name, &class.text.size);
         PUT(page, "<in>,");
-        if (is_nested(who))
+        if (is_nested(report, who))
             PUT(page, " of which %n{objects}", who->example.uppermost);
         if (append_pool(who, &pool))
             PUT(page, " in a sync.Pool|%s{class}%n{count}|", class, holders->count);
@@ -824,7 +818,6 @@ static struct g2h_error *put_objects_suspect(const struct report *report, const 
     struct allocator allocator;
     struct pattern pattern;
     uint64_t ended;
-    put_timers(report, suspect);
     TRY(who_find_ended(report->findings, suspect->item, &ended));
     if (ended > 0) /* what other goroutines hold, like labels of the profiler, is in use */
         PUT(report->page,

@@ -41,6 +41,17 @@
 //	case shards SHAPE=shards
 //	ways plain
 //	says ^  1 .* 20,000 main\.user(, in 4 × sync\.Map)?$
+//	case timers SHAPE=timers
+//	ways plain
+//	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
+//	is r.suspects[0].each.parts.every(each => !each.class.startsWith('[]')) && !r.suspects[0].in.objects
+//	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers$
+//	case equalGrown SHAPE=equal
+//	ways plain
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 60000
+//	says[plain] held by     main\.both\.second$
+//	says[plain] mostly      main\.both\.second alone has grown by [2-4]\.\d+ MB$
 package main
 
 import (
@@ -50,6 +61,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"time"
 )
 
 type user struct {
@@ -78,6 +90,19 @@ type branch struct {
 	user     *user
 }
 
+// As many entries may be in the other one of the two, which has not grown.
+type indexes struct{ first, second *register }
+
+type register struct {
+	byID map[int]*user
+	all  []*user
+}
+
+func (x *register) add(each *user) {
+	x.byID[each.id] = each
+	x.all = append(x.all, each)
+}
+
 type trie struct {
 	root  branch
 	count int
@@ -92,6 +117,8 @@ var (
 	cells                = map[int]map[int]*user{}
 	hub                  = &sharded{}
 	drafts, published    = newShelves(), newShelves()
+	both                 *indexes
+	deadline             *time.Timer
 	made                 int
 )
 
@@ -172,10 +199,31 @@ func fill(shape string, many int) {
 			published.put(made)
 		case "shards":
 			hub.shards[made%4].Store(made, &user{id: made})
+		case "equal":
+			both.second.add(&user{id: made})
+		case "timers": // in the heaps of several processors, to one of which a timer of the program leads
+			each := &user{id: made}
+			timer := time.AfterFunc(time.Hour, func() { routes.add(each.name) })
+			if j == 0 {
+				deadline = timer
+			}
+			if j%1000 == 0 {
+				handOver()
+			}
 		case "listed": // a key that is there already leaves the old element in the list
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
 	}
+}
+
+// handOver goes on in another thread, and so most likely on another processor.
+func handOver() {
+	done := make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		done <- true
+	}()
+	<-done
 }
 
 func used() uint64 {
@@ -191,6 +239,10 @@ func main() {
 	fillOld()
 	for i := 0; shape == "shards" && i < 20000; i++ { // another part of what holds the maps
 		hub.log = append(hub.log, &user{id: i, name: fmt.Sprint("logged ", i)})
+	}
+	both = &indexes{&register{byID: map[int]*user{}}, &register{byID: map[int]*user{}}}
+	for i := 0; shape == "equal" && i < 20000; i++ {
+		both.first.add(&user{id: i})
 	}
 	for {
 		before := used()
