@@ -262,25 +262,20 @@ static bool may_have_length(const struct merged *merged, uint32_t line)
     return form == G2H_FORM_MAP || form == G2H_FORM_CHAN || is_list(merged, line);
 }
 
-/* Finds the variable that a node of merged is, by its name with the package's. *ret_found: there is
- * one. */
-static struct g2h_error *find_variable(const struct merged *merged, uint32_t node,
-                                       struct g2h_location *ret, bool *ret_found)
+/* Appends the name of the variable that a node of merged is, with the package's, or of the part of
+ * one: main.journal.records. */
+static void append_variable(const struct merged *merged, uint32_t node, struct text *text)
 {
     const struct merged_node *variable = &merged->nodes.data[node];
-    _cleanup_(text_deinit) struct text name = {0};
     size_t size;
     if (variable->kind == MERGED_VARIABLE) {
         const char *package = merged_name(merged, variable->parent, &size);
-        text_append(&name, package, size);
-        text_append_string(&name, ".");
+        text_append(text, package, size);
+        text_append_string(text, ".");
     }
     const char *own = merged_name(merged, node, &size);
-    text_append(&name, own, size);
-    text_append(&name, "", 1);
-    TRY_MEMORY(!name.failed);
-    *ret_found = g2h_location_of_variable(merged->view, name.data, ret) == G2H_VARIABLE_FOUND;
-    return NULL;
+    text_append(text, own, size);
+    text_append(text, "", 1);
 }
 
 /* Reads the length of one slice from the only object that holds it, or from the variable; 0: it is
@@ -299,12 +294,18 @@ static struct g2h_error *read_lone_slice(const struct merged *merged, uint32_t l
     if (nodes[above].kind == MERGED_CLASS && nodes[above].count == 1) {
         g2h_values_begin(values, nodes[above].example);
     } else {
-        bool is_found;
+        const struct findings findings = {.view = merged->view};
+        _cleanup_(text_deinit) struct text name = {0};
+        struct length part = {.kind = NULL};
         if (g2h_length_of_static_slice(merged->view, array.object, ret))
             return NULL;
-        TRY(find_variable(merged, above, &location, &is_found));
-        if (!is_found)
+        append_variable(merged, above, &name);
+        TRY_MEMORY(!name.failed);
+        if (g2h_location_of_variable(merged->view, name.data, &location) != G2H_VARIABLE_FOUND) {
+            TRY(read_part(&findings, name.data, &array, &part));
+            *ret = part.kind ? part.count : *ret;
             return NULL;
+        }
         g2h_values_begin_at(values, &location);
     }
     if (!read_slice(merged->view, values, &array, ret))
