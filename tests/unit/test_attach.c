@@ -324,9 +324,7 @@ static void assert_refused(uint64_t pid, const char *words)
     struct attach_account account;
     struct g2h_error *error = attach_copy(pid, NULL, &process, &account);
     assert_non_null(error);
-    if (!strstr(error->message, words))
-        fail_msg("'%s' is not in: %s", words, error->message);
-    g2h_error_destroy(error);
+    assert_error(error, error->code, words);
 }
 
 /* Each test has memory, pipes and children of its own, so that none depends on how another ends. */
@@ -1000,10 +998,7 @@ TEST(test_killed)
     struct g2h_error *error = attach_copy(
         (uint64_t)pid, &(struct attach_options){.progress = &progress}, &process, &account);
     sched_setaffinity(0, sizeof(all), &all);
-    assert_non_null(error);
-    if (!strstr(error->message, "has ended"))
-        fail_msg("%s", error->message);
-    g2h_error_destroy(error);
+    assert_error(error, G2H_ERROR_SYSTEM, "has ended");
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
@@ -1034,12 +1029,9 @@ TEST(test_killed_prepared)
     struct attach_account account;
     const struct g2h_progress progress = {kill_prepared, &ending};
     wait_ready(1);
-    struct g2h_error *error = attach_copy(
-        (uint64_t)ending.pid, &(struct attach_options){.progress = &progress}, &process, &account);
-    assert_non_null(error);
-    if (!strstr(error->message, "has ended"))
-        fail_msg("%s", error->message);
-    g2h_error_destroy(error);
+    assert_error(attach_copy((uint64_t)ending.pid, &(struct attach_options){.progress = &progress},
+                             &process, &account),
+                 G2H_ERROR_SYSTEM, "has ended");
     assert_in_range(ending.done, 1, 32 << 20); /* a piece, and one in which it began */
     assert_true(ending.total > 64 << 20);
     assert_int_equal(waitpid(ending.pid, NULL, 0), ending.pid);
@@ -1317,14 +1309,12 @@ TEST(test_room)
     assert_in_range(available.left, 1, 1ull << 50);
     assert_no_error(
         attach_available_check(7, 8000, dump_alone, &(struct attach_available){.left = 9000}));
-    struct g2h_error *error = attach_available_check(
-        7, 8000000000, dump_alone, &(struct attach_available){.left = 8999000000});
-    assert_non_null(strstr(error->message, "takes 9000 MB, and this machine has 8999 MB left"));
-    g2h_error_destroy(error);
-    error = attach_available_check(7, 8000000000, dump_alone,
-                                   &(struct attach_available){1000000, "/x/memory.max"});
-    assert_non_null(strstr(error->message, "takes 9000 MB, and /x/memory.max leaves 1 MB"));
-    g2h_error_destroy(error);
+    assert_error(attach_available_check(7, 8000000000, dump_alone,
+                                        &(struct attach_available){.left = 8999000000}),
+                 G2H_ERROR_SYSTEM, "takes 9000 MB, and this machine has 8999 MB left");
+    assert_error(attach_available_check(7, 8000000000, dump_alone,
+                                        &(struct attach_available){1000000, "/x/memory.max"}),
+                 G2H_ERROR_SYSTEM, "takes 9000 MB, and /x/memory.max leaves 1 MB");
 }
 
 /* What a conversion takes counts, if it is more than the copy, and a dump that is not on a disk. */
@@ -1337,10 +1327,8 @@ TEST(test_room_of_conversion)
     assert_int_equal(attach_available_wanted(800000000, 200, false), 1600000000 + (16 << 20));
     assert_int_equal(attach_available_wanted(800000000, 200, true), 2400000000 + (16 << 20));
     assert_no_error(attach_available_check(7, 800000000, dump_alone, &available));
-    struct g2h_error *error = attach_available_check(7, 800000000, report, &available);
-    assert_non_null(error);
-    assert_non_null(strstr(error->message, "leaves 1200 MB: take only the dump here"));
-    g2h_error_destroy(error);
+    assert_error(attach_available_check(7, 800000000, report, &available), G2H_ERROR_SYSTEM,
+                 "leaves 1200 MB: take only the dump here");
 }
 
 /* Expects that something is short, and that the error says so with this end. */

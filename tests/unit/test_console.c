@@ -30,26 +30,22 @@ static const struct session_options options = {
     .path = "/program",
     .say = say_nothing};
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
     const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    (void)state;
     session.options = &options;
     session.count = 1;
     assert_no_error(session_take(&session, NULL, fd));
     assert_no_error(taken_need_iterators(&session.taken));
     close(fd);
-    return 0;
 }
 
-static int tear_down(void **state)
+FIXTURE(tear_down)
 {
-    (void)state;
     taken_deinit(&session.taken);
     g2h_identity_destroy(session.identity);
     string_pool_deinit(&session.scripts.files);
     text_deinit(&session.lines);
-    return 0;
 }
 
 /* ---- values ---- */

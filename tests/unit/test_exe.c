@@ -14,23 +14,19 @@ static struct g2h_input *input;
 static struct g2h_heap *heap;
 static struct g2h_exe *exe;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     assert_no_error(g2h_input_open("samples/leakserver.1.dump.gz", NULL, &input));
     assert_no_error(g2h_heap_load(input, NULL, &heap));
     assert_no_error(g2h_exe_open("samples/leakserver.exe.gz", &exe));
     assert_no_error(g2h_exe_match(exe, heap));
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
-    return 0;
 }
 
 static struct conversion make_graph(void)

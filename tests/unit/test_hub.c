@@ -21,12 +21,10 @@ static const struct server_address address = {
     .host = "127.0.0.1", .port = 9229, .is_loopback = true, .path = "/" UUID};
 static struct hub hub;
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
-    (void)state;
     options = (struct server_options){.program = "go2heapsnapshot 1.2", .name = "app"};
     hub = (struct hub){.options = &options, .address = &address, .now = 1000};
-    return 0;
 }
 
 static int tear_down(void **state)

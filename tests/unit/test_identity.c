@@ -20,23 +20,19 @@ static struct dump dumps[16];
 static struct g2h_identity *identity;
 static size_t dump_count;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     assert_no_error(g2h_identity_create(2, &identity));
     dump_count = 0;
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     g2h_identity_destroy(identity);
     for (size_t i = 0; i < 3; i++) {
         dump_deinit(&dumps[i]);
         dumps[i] = (struct dump){.data = NULL};
     }
-    return 0;
 }
 
 /* Begins the next dump. */
@@ -461,11 +457,7 @@ static struct g2h_error *add_with(uint64_t collections, uint64_t mallocs, int pa
 
 static void assert_refused(struct g2h_error *error, const char *part)
 {
-    assert_non_null(error);
-    assert_int_equal(error->code, G2H_ERROR_NOT_SERIES);
-    if (!strstr(error->message, part))
-        fail_msg("'%s' does not say '%s'", error->message, part);
-    g2h_error_destroy(error);
+    assert_error(error, G2H_ERROR_NOT_SERIES, part);
 }
 
 TEST(pauses_are_those_of_one_process)

@@ -140,15 +140,6 @@ static struct g2h_error *open_image(struct image *image, const struct file *file
     return image_init(image, "a file", (struct g2h_bytes){file->data, file->size});
 }
 
-static void assert_error(struct g2h_error *error, enum g2h_error_code code, const char *message)
-{
-    assert_non_null(error);
-    assert_int_equal(error->code, code);
-    if (!strstr(error->message, message))
-        fail_msg("\"%s\" is not in \"%s\"", message, error->message);
-    g2h_error_destroy(error);
-}
-
 #define AW           (SHF_ALLOC | SHF_WRITE)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

@@ -415,14 +415,9 @@ TEST(large_windows)
 TEST(what_cannot_be_opened)
 {
     struct g2h_input *input = NULL;
-    struct g2h_error *error = g2h_input_open("/nowhere/a.dump", NULL, &input);
-    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
-    assert_string_equal(error->message, "/nowhere/a.dump: cannot open: No such file or directory");
-    g2h_error_destroy(error);
-    error = g2h_input_open(directory, NULL, &input);
-    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
-    assert_non_null(strstr(error->message, "is a directory"));
-    g2h_error_destroy(error);
+    assert_error(g2h_input_open("/nowhere/a.dump", NULL, &input), G2H_ERROR_SYSTEM,
+                 "/nowhere/a.dump: cannot open: No such file or directory");
+    assert_error(g2h_input_open(directory, NULL, &input), G2H_ERROR_SYSTEM, "is a directory");
     assert_null(input);
 }
 
@@ -438,10 +433,7 @@ TEST(no_room_for_a_copy)
     struct g2h_error *error = g2h_input_open(path, NULL, &input);
     unsetenv("TMPDIR");
     close(ends[0]);
-    assert_non_null(error);
-    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
-    assert_non_null(strstr(error->message, "TMPDIR"));
-    g2h_error_destroy(error);
+    assert_error(error, G2H_ERROR_SYSTEM, "TMPDIR");
 }
 
 /* The copy leaves no name in $TMPDIR, not even while the input is open. */
@@ -625,11 +617,7 @@ TEST(changes_are_noticed)
     assert_no_error(g2h_input_check(input));
     usleep(20000); /* a file's times have a resolution of some milliseconds */
     assert_int_equal(chmod(path, 0640), 0); /* changes its ctime */
-    struct g2h_error *error = g2h_input_check(input);
-    assert_non_null(error);
-    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
-    assert_non_null(strstr(error->message, "was changed while it was read"));
-    g2h_error_destroy(error);
+    assert_error(g2h_input_check(input), G2H_ERROR_SYSTEM, "was changed while it was read");
     g2h_input_close(input);
     unlink(path);
     input = open_pipe(plain, SIZE, true);

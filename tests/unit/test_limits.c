@@ -18,10 +18,9 @@ static struct limits before;
 static struct dump dump;
 
 /* A list that leads in both directions, and one object that holds all of it. */
-static int start(void **state)
+FIXTURE(start)
 {
     uint64_t all[OBJECTS];
-    (void)state;
     before = limits;
     dump_start_modern(&dump, "go1.21.0");
     for (uint64_t i = 0; i < OBJECTS; i++) {
@@ -32,16 +31,13 @@ static int start(void **state)
     }
     dump_object(&dump, BASE + 0x10000, 1024, OBJECTS, all);
     dump_bss(&dump, BSS, WORDS(BASE + 0x10000, BASE));
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     limits = before;
     dump_deinit(&dump);
     dump = (struct dump){.data = NULL};
-    return 0;
 }
 
 /* Expects the error that a limit makes, and frees it. */

@@ -126,12 +126,9 @@ TEST(too_many_objects)
         limits.objects = COUNT;
         struct g2h_error *none = g2h_heap_load(input, &options, &heap);
         limits.objects = most;
-        assert_non_null(error);
-        assert_int_equal(error->code, G2H_ERROR_LIMIT);
-        assert_string_equal(error->message,
-                            "app.dump: 3000 objects: more than the 2999 that can be read; --format "
-                            "dump writes them all the same");
-        g2h_error_destroy(error);
+        assert_error(error, G2H_ERROR_LIMIT,
+                     "app.dump: 3000 objects: more than the 2999 that can be read; --format "
+                     "dump writes them all the same");
         assert_no_error(none);
         assert_int_equal(g2h_heap_object_count(heap), COUNT);
         g2h_heap_destroy(heap);

@@ -118,21 +118,17 @@ static void same_in_any_order(void)
         assert_int_equal(type_all(THREADS, seed), wanted);
 }
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     dice = 0x9e3779b97f4a7c15u;
     types_init(&types, 8);
     dump_start_modern(&dump, "go1.19");
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     dump_deinit(&dump);
     types_deinit(&types);
-    return 0;
 }
 
 /*

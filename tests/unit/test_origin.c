@@ -61,11 +61,7 @@ static void expect(enum g2h_error_code wanted, const char *words)
 {
     const struct origin_options options = {.path = "/proc/self/exe"};
     struct origin origin;
-    struct g2h_error *error = origin_open(&options, &origin);
-    assert_non_null(error);
-    assert_int_equal(error->code, wanted);
-    assert_non_null(strstr(error->message, words));
-    g2h_error_destroy(error);
+    assert_error(origin_open(&options, &origin), wanted, words);
     g2h_input_close(origin.input);
     g2h_exe_close(origin.exe);
     origin_deinit(&origin);

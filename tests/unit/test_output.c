@@ -281,12 +281,8 @@ TEST(failing_writes)
             skip();
         const struct g2h_output_options options = {
             .fd = fd, .name = "a.heapsnapshot", .gzip = gzip};
-        struct g2h_error *error = sink_run(&options, 4, TASKS, make_text, NULL);
-        assert_non_null(error);
-        assert_int_equal(error->code, G2H_ERROR_SYSTEM);
-        assert_string_equal(error->message,
-                            "a.heapsnapshot: cannot write: No space left on device");
-        g2h_error_destroy(error);
+        assert_error(sink_run(&options, 4, TASKS, make_text, NULL), G2H_ERROR_SYSTEM,
+                     "a.heapsnapshot: cannot write: No space left on device");
         close(fd);
     }
 }

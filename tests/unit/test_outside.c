@@ -20,9 +20,8 @@ static struct targets targets;
 static uint32_t number, to_number, node, to_node;
 
 /* A node has two pointers, to the next node and to a number. */
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     types_init(&types, 8);
     number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
     to_number = type_pointer(&types, "*int", number);
@@ -33,7 +32,6 @@ static int start(void **state)
     dump_start_modern(&dump, "go1.21.0");
     dump_object(&dump, HEAP, 16, WORDS(0));
     dump_object(&dump, HEAP + 16, 16, WORDS(0));
-    return 0;
 }
 
 static void load_with(const struct image *image)
@@ -56,9 +54,8 @@ static void load(void)
     load_with(&no_image);
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     for (size_t i = 0; i < SHARDS; i++) {
         map_deinit(&typing.shards[i].first);
         free(typing.shards[i].parts.data);
@@ -78,7 +75,6 @@ static int end(void **state)
     typer = (struct typer){.typing = NULL};
     dump_deinit(&dump);
     types_deinit(&types);
-    return 0;
 }
 
 /* Makes a variable at an address of bss point to a value, or to an array of count values. */

@@ -9,18 +9,14 @@
 
 static struct packages packages;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     packages = (struct packages){0};
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     packages_deinit(&packages);
-    return 0;
 }
 
 static void add(const char *path, const char *name)

@@ -7,24 +7,20 @@ static struct types types;
 static struct pointer_maps pointer_maps;
 static uint32_t word, text, pointer, slice, any;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     types_init(&types, 8);
     word = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
     text = type_add(&types, "string", TYPE_STRING, 16, TYPE_NONE);
     pointer = type_pointer(&types, "*int", word);
     slice = type_add(&types, "[]int", TYPE_SLICE, 24, word);
     any = type_add(&types, "interface {}", TYPE_INTERFACE, 16, TYPE_NONE);
-    return 0;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     pointer_maps_deinit(&pointer_maps);
     types_deinit(&types);
-    return 0;
 }
 
 static const struct pointer_map *map(uint32_t type)

@@ -84,12 +84,7 @@ static void read_core(struct core *core)
 
 static void expect_error(struct core *core, size_t size, const char *message)
 {
-    struct g2h_error *error = try_part(core, size);
-    assert_non_null(error);
-    assert_int_equal(error->code, G2H_ERROR_NOT_DUMP);
-    if (!strstr(error->message, message))
-        fail_msg("\"%s\" is not in \"%s\"", message, error->message);
-    g2h_error_destroy(error);
+    assert_error(try_part(core, size), G2H_ERROR_NOT_DUMP, message);
     forget(core);
 }
 

@@ -19,9 +19,8 @@ static struct typing typing;
 static struct typer typer;
 static uint32_t word, text, pointer, pair, list;
 
-static int start(void **state)
+FIXTURE(start)
 {
-    (void)state;
     types_init(&types, 8);
     word = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
     text = type_add(&types, "string", TYPE_STRING, 16, TYPE_NONE);
@@ -34,7 +33,6 @@ static int start(void **state)
     type_field(&types, "n", word, 0);
     type_field(&types, "next", next, 8);
     type_field(&types, "name", pointer, 16);
-    return 0;
 }
 
 static void begin(const char *version)
@@ -83,9 +81,8 @@ static void load(void)
     typer.typing = &typing;
 }
 
-static int end(void **state)
+FIXTURE(end)
 {
-    (void)state;
     for (size_t i = 0; i < SHARDS; i++) {
         struct shard *shard = &typing.shards[i];
         map_deinit(&shard->first);
@@ -106,7 +103,6 @@ static int end(void **state)
     typer = (struct typer){.typing = NULL};
     dump_deinit(&dump);
     types_deinit(&types);
-    return 0;
 }
 
 static void refer(uint64_t address, uint32_t type, enum source source)

@@ -52,6 +52,16 @@ static inline void unit_add(const char *name, CMUnitTestFunction function)
     } \
     static void name(__attribute__((unused)) void **unit_state)
 
+/* Begins what a file does before or after its tests: FIXTURE(start) { ... }. */
+#define FIXTURE(name) \
+    static void do_##name(void); \
+    static int name(__attribute__((unused)) void **unit_state) \
+    { \
+        do_##name(); \
+        return 0; \
+    } \
+    static void do_##name(void)
+
 static inline int unit_main(CMFixtureFunction start, CMFixtureFunction end,
                             CMFixtureFunction start_all, CMFixtureFunction end_all)
 {
@@ -84,6 +94,16 @@ static inline int unit_main(CMFixtureFunction start, CMFixtureFunction end,
         struct g2h_error *unit_error = (expression); \
         if (unit_error) \
             fail_msg("%s: %s", #expression, unit_error->message); \
+    } while (0)
+
+/* Fails the test unless there is an error of the code whose message has the words; destroys it. */
+#define assert_error(expression, wanted, words) \
+    do { \
+        struct g2h_error *unit_error = (expression); \
+        if (!unit_error || !strstr(unit_error->message, words)) \
+            fail_msg("'%s' is not in: %s", words, unit_error ? unit_error->message : "no error"); \
+        assert_int_equal(unit_error->code, wanted); \
+        g2h_error_destroy(unit_error); \
     } while (0)
 
 /* Returns the next number of a generator that is the same in each run (xorshift64). */
