@@ -35,8 +35,8 @@ static age *ages_of(const struct aged_span *span)
     return (age *)(span->marks + (span->shape.nelems + 63) / 64);
 }
 
-/* Adds up the numbers of looks that are joined: of[look] is the look, at or before it, that the
- * look from 2 to count becomes, and which gets its number in ended. */
+/* Adds up, by look, how many objects ended, when looks are joined: of[look] is the number, at most
+ * its own, that each look from 2 to count gets. */
 static void join_ends(uint32_t *ended, const age *of, unsigned count)
 {
     for (unsigned from = 2; from <= count; from++) {
@@ -46,7 +46,7 @@ static void join_ends(uint32_t *ended, const age *of, unsigned count)
     }
 }
 
-/* Gives all slots other numbers of looks. */
+/* Gives the ages of all slots other numbers of looks: of[look]. */
 static void renumber(struct g2h_ages *ages, const age *of)
 {
     VECTOR_EACH(struct aged_span, span, ages->spans) {
@@ -60,8 +60,8 @@ static void renumber(struct g2h_ages *ages, const age *of)
  * that are long ago stand for more and more collections. The last look of a window stays so. */
 static void join_looks(struct g2h_ages *ages)
 {
-    enum { FIRST = 2 };
-    age of[AGES_MOST + 1] = {0, 1};
+    enum { FIRST = 2 };             /* look 1, of objects of any age, stays alone */
+    age of[AGES_MOST + 1] = {0, 1}; /* 0: a slot without an object */
     const unsigned end = ages->look_count / 4 * 3;
     unsigned to = FIRST;
     for (unsigned from = FIRST; from <= ages->look_count; from++) {
@@ -85,7 +85,8 @@ static void join_looks(struct g2h_ages *ages)
     renumber(ages, of);
 }
 
-/* Gives the numbers of looks after a first one to those from 2 on. */
+/* Moves the counts of the looks after `first`, which becomes look 1, to those from 2 on, and clears
+ * the rest. count: all looks. */
 static void move_ends(uint32_t *ended, const uint32_t *from, unsigned first, unsigned count)
 {
     memmove(&ended[2], &from[first + 1], (count - first) * sizeof(*ended));
@@ -120,7 +121,7 @@ static void begin_next_window(struct g2h_ages *ages)
  * well, with at least LEAST looks, it begins, and the looks before it are dropped. */
 static void move_window(struct g2h_ages *ages)
 {
-    enum { LEAST = 16 };
+    enum { LEAST = 16 /* looks of a window */ };
     struct ages_window *window = &ages->window;
     const int64_t length = (int64_t)window->length;
     const int64_t now = ages->looks[ages->look_count].time;
@@ -136,9 +137,9 @@ static void move_window(struct g2h_ages *ages)
     window->missed = ages->missed;
 }
 
-/* Begins the next look after a collection. The first look sees objects of any age. A later one is
- * of a new collection, or goes on with that of the last look; if there are AGES_MOST looks, two are
- * joined. Returns false if collections went back. */
+/* Begins the next look, after a collection, at a time in milliseconds since 1970. The first look
+ * sees objects of any age. A later one is of a new collection, or goes on with that of the last
+ * look; if there are AGES_MOST looks, pairs are joined. Returns false if collections went back. */
 bool ages_look_begin(struct g2h_ages *ages, uint64_t collection, int64_t now)
 {
     const uint64_t last = ages->looks[ages->look_count].last;
@@ -170,7 +171,8 @@ struct aged_span *ages_span(struct g2h_ages *ages, uint64_t index)
     return &ages->spans.data[index];
 }
 
-/* Counts the end of an object that was first seen at a look. */
+/* Counts the end of an object that was first seen at the look `since`, unless it ended too soon
+ * (SURVIVED_LEAST). */
 static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
 {
     if ((unsigned)since + SURVIVED_LEAST > ages->look_count)
@@ -258,7 +260,7 @@ bool ages_is_of(const struct g2h_ages *ages, const struct runtime *runtime)
 }
 
 /* Looks at a process that does not run. A look belongs to a collection, whose number is half the
- * sweepgen. If collections went back, nothing is looked at. */
+ * sweepgen. If collections went back, nothing is looked at. Returns false if memory runs out. */
 bool ages_look_at_copy(struct g2h_ages *ages, struct runtime *runtime)
 {
     if (!ages_look_begin(ages, runtime->sweepgen / 2, clock_since_1970()))

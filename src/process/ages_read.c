@@ -44,9 +44,14 @@
 
 #ifdef __linux__
 
-enum { PIECES = 1024, PAGE = 4096, IN_USE = 1 };
-
-enum { MOST_BATCH = 1 << 20, MARK_BYTES = SPAN_MOST_SLOTS / 8, MARK_WORDS = SPAN_MOST_SLOTS / 64 };
+enum {
+    PIECES = 1024,       /* that are read by one call: IOV_MAX of Linux */
+    PAGE = 4096,         /* bytes that marks are read in */
+    IN_USE = 1,          /* runtime.mSpanInUse */
+    MOST_BATCH = 1 << 20 /* bytes of mspans that are read at a time */
+};
+/* Of the marks of one span, a bit per slot. */
+enum { MARK_BYTES = SPAN_MOST_SLOTS / 8, MARK_WORDS = SPAN_MOST_SLOTS / 64 };
 
 /* Where the marks of a span are. */
 enum fate {
@@ -507,7 +512,7 @@ static bool is_pending(const struct mspan *mspan)
     return mspan->fate == FATE_UNSWEPT || mspan->fate == FATE_SWEEPING;
 }
 
-/* Collects the spans that wait for being swept. */
+/* Lists as pending the spans that are not swept yet. Returns 0 or ENOMEM. */
 static int find_pending(struct ages_live *live)
 {
     live->pending.count = 0;
@@ -523,7 +528,8 @@ static void ages_sleep(unsigned milliseconds)
     nanosleep(&time, NULL);
 }
 
-/* Chooses some of the mspans that were known at the last look, evenly spread. */
+/* Lists as pending some SAMPLE of the mspans that were known at the last look, evenly spread.
+ * Returns 0 or ENOMEM. */
 static int choose_sample(struct ages_live *live, size_t known)
 {
     enum { SAMPLE = 256 };
@@ -540,7 +546,7 @@ static int choose_sample(struct ages_live *live, size_t known)
  * intervals. Returns 0 or an errno value. */
 static int wait_for_sweep(struct ages_live *live, size_t known, uint32_t sweepgen)
 {
-    enum { SHARE = 50, FIRST = 4 };
+    enum { SHARE = 50, FIRST = 4 }; /* a fiftieth of the sample may be unswept; milliseconds */
     for (unsigned pause = FIRST, waited = 0; waited + pause <= live->most_wait; pause *= 2) {
         uint32_t now = 0;
         int error = choose_sample(live, known);
@@ -617,9 +623,29 @@ static bool put_marks(struct g2h_ages *ages, uint32_t number, const uint8_t *byt
     return ages_put_marks(ages, span, &mspan->shape, mspan->bits, marks);
 }
 
-/* Reads and records some spans that were not swept when they were read. If one of them is meanwhile
- * swept, its mspan says so: then it is taken from there. Those that change all the time are given
- * up after ROUNDS, and are counted as unread. Returns 0 or an errno value. */
+/* Records the marks of a span that were read while it was not swept, if its mspan is the same after
+ * that as it was before (was); of one that has been swept meanwhile reads them where they are now.
+ * *ret_again: it has changed in another way, and is to be read again. Returns false if memory runs
+ * out. */
+static bool put_unswept(struct g2h_ages *ages, uint32_t number, const struct mspan *was,
+                        const struct unswept_marks *marks, bool *ret_again)
+{
+    struct ages_live *live = ages->live;
+    const struct mspan *now = &live->mspans.data[number];
+    uint8_t bytes[MARK_BYTES];
+    *ret_again = false;
+    if (now->fate == FATE_UNSWEPT && is_same(now, was))
+        return put_marks(ages, number, marks->own, marks->inside);
+    if (now->fate == FATE_SWEPT &&
+        read_at(live, now->bits, ages_mark_bytes(now->shape.nelems), bytes) == 0)
+        return put_marks(ages, number, bytes, NULL);
+    *ret_again = now->fate != FATE_UNUSED;
+    return true;
+}
+
+/* Reads and records some spans that were not swept when they were read: their marks, then their
+ * mspans again (put_unswept()). Those that change all the time are given up after ROUNDS, and are
+ * counted as unread. Returns 0 or an errno value. */
 static int look_at_some(struct g2h_ages *ages, const uint32_t *numbers, size_t count,
                         uint32_t sweepgen)
 {
@@ -643,19 +669,11 @@ static int look_at_some(struct g2h_ages *ages, const uint32_t *numbers, size_t c
             return error;
         next.count = 0;
         for (size_t i = 0; i < left.count; i++) {
-            const uint32_t number = left.data[i];
-            struct mspan *now = &live->mspans.data[number];
-            uint8_t bytes[MARK_BYTES];
-            bool good = true;
-            if (now->fate == FATE_UNSWEPT && is_same(now, &before.data[i]))
-                good = put_marks(ages, number, marks[i].own, marks[i].inside);
-            else if (now->fate == FATE_SWEPT &&
-                     read_at(live, now->bits, ages_mark_bytes(now->shape.nelems), bytes) == 0)
-                good = put_marks(ages, number, bytes, NULL);
-            else if (now->fate != FATE_UNUSED)
-                next.data[next.count++] = number;
-            if (!good)
+            bool again;
+            if (!put_unswept(ages, left.data[i], &before.data[i], &marks[i], &again))
                 return ENOMEM;
+            if (again)
+                next.data[next.count++] = left.data[i];
             memset(&marks[i], 0, sizeof(marks[i]));
         }
         memcpy(left.data, next.data, next.count * sizeof(*next.data));
@@ -699,7 +717,8 @@ static int put_swept(struct g2h_ages *ages)
     return 0;
 }
 
-/* Lets a look wait for at most a quarter of the time from one collection to the next. */
+/* Lets a look wait for sweeping for at most a quarter of the time from one collection to the next,
+ * and MOST milliseconds; the first look not at all. */
 static void adapt_wait(struct g2h_ages *ages, uint64_t collection)
 {
     enum { SHARE = 4, MOST = 300 };
@@ -713,7 +732,8 @@ static void adapt_wait(struct g2h_ages *ages, uint64_t collection)
 }
 
 /* Looks once: reads mspans and marks, checks that no other collection has ended meanwhile, and only
- * then records. *ret_done: it was so. Returns 0 or an errno value: EAGAIN: no look was begun. */
+ * then records. *ret_done: none has ended, so this is recorded. Returns 0 or an errno value:
+ * EAGAIN: the list of spans was being written, or collections went back. */
 static int look_once(struct g2h_ages *ages, uint32_t sweepgen, bool *ret_done)
 {
     struct ages_live *live = ages->live;
@@ -899,7 +919,8 @@ static struct g2h_error *explain_look(uint64_t pid, int error)
     return error == ENOMEM ? &error_no_memory : attach_refuse(pid, error, true);
 }
 
-/* Looks if another collection than that of the last look has ended. Returns 0 or an errno value. */
+/* Looks if another collection than that of the last look has ended; *ret_done: it has, and the look
+ * is recorded. Returns 0 or an errno value. */
 static int look_if_due(struct g2h_ages *ages, bool *ret_done)
 {
     uint64_t collection;
@@ -1006,12 +1027,12 @@ struct g2h_error *g2h_ages_watch(struct g2h_ages *ages, double seconds,
 
 #ifdef __linux__
 
-/* Looks until it is told to end, or the process ends. Pauses while another thread holds it
- * (is_held). */
+/* The body of the thread: looks until it is told to end, or the process ends. Pauses while another
+ * thread holds it (is_held). */
 static void *follow_run(void *argument)
 {
     struct ages_follow *follow = argument;
-    const double slice = 0.05;
+    const double slice = 0.05; /* seconds, after which others may get the lock */
     while (!follow->is_over && !follow->error) {
         if (follow->is_held) {
             ages_sleep(1);

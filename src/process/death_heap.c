@@ -22,16 +22,16 @@
  * (runtime.mallocinit). */
 #define FIRST_ON_AMD64 0xc000000000
 #define FIRST_ON_ARM64 0x4000000000
-#define BEHIND_FIRST   (1ull << 40)
+#define AFTER_FIRST    (1ull << 40)
 
 /* Returns the addresses where the runtime usually puts the heap; empty for other machines. */
 static struct range usual_heap(uint16_t machine)
 {
     switch (machine) {
     case EM_X86_64:
-        return (struct range){FIRST_ON_AMD64, FIRST_ON_AMD64 + BEHIND_FIRST};
+        return (struct range){FIRST_ON_AMD64, FIRST_ON_AMD64 + AFTER_FIRST};
     case EM_AARCH64:
-        return (struct range){FIRST_ON_ARM64, FIRST_ON_ARM64 + BEHIND_FIRST};
+        return (struct range){FIRST_ON_ARM64, FIRST_ON_ARM64 + AFTER_FIRST};
     default:
         return (struct range){0, 0};
     }
@@ -51,7 +51,7 @@ static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
                                     .mheap = runtime->mheap,
                                     .minor = runtime->minor,
                                     .arena_base = runtime->arena_base};
-    ret->range = (struct range){first, first + BEHIND_FIRST};
+    ret->range = (struct range){first, first + AFTER_FIRST};
     ret->is_known = true;
 }
 
@@ -87,7 +87,8 @@ static enum death_rank rank_of(enum span_state state, const struct span *span)
     return span->noscan ? DEATH_NOSCAN : DEATH_POINTERS;
 }
 
-/* Adds a span. A free one has no part. Returns false if memory runs out. */
+/* Adds the part of the heap that the mspan at an address describes: a span of objects, or of
+ * stacks and the like. A free one has none. Returns false if memory runs out. */
 static bool add_span(const struct runtime *runtime, uint64_t address, struct death_parts *ret)
 {
     struct span span;
@@ -105,9 +106,9 @@ static bool add_span(const struct runtime *runtime, uint64_t address, struct dea
     return size > UINT64_MAX - start || vector_push(ret, part);
 }
 
-/* Finds which memory of an ending process is copied first. Spans are read anew from the process
- * that is ending, since its heap has changed meanwhile. What cannot be read is left out: a copy
- * without it is better than none. */
+/* Finds which memory of an ending process is copied first: find() of struct death_order. Spans are
+ * read anew from the process that is ending, since its heap has changed meanwhile. What cannot be
+ * read is left out: a copy without it is better than none. Returns false if memory runs out. */
 bool death_heap_parts(void *context, const struct memory *memory, struct death_parts *ret)
 {
     struct death_heap *heap = context;

@@ -51,7 +51,8 @@ static void give_back_drop(struct release *release, size_t block, uint32_t bytes
         (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
 }
 
-/* Applies a change to the pages of a window for the bytes [from, end) of a block. */
+/* Does to the pages of a window what a change does to blocks, for the bytes [from, end) of its
+ * space: keeps or drops them. Wanting them does nothing, as nothing is read in advance. */
 static void change_window(struct window *window, uint64_t from, uint64_t end, change *how)
 {
     if (how == give_back_keep)
@@ -107,7 +108,7 @@ static void change_addresses(struct release *release, uint64_t from, uint64_t en
 
 /* ---- types in the heap ---- */
 
-/* The number of recently seen types that are remembered, and the bytes of a type. */
+/* The number of recently seen types that are remembered, and the bytes of abi.Type. */
 enum { SEEN = 256, TYPE = 48 };
 
 struct kept_types {
@@ -169,8 +170,8 @@ static bool want_spans(struct release *release, struct type_masks *masks)
     return true;
 }
 
-/* Prepares to give memory back while objects are written. First everything is needed; of the
- * arenas, only spans are. */
+/* Prepares to give memory back while objects are written: counts the needed bytes of all blocks.
+ * Everything is needed, but of the arenas only spans are. Nothing if the process has no copy. */
 struct g2h_error *release_init(struct release *ret, struct type_masks *masks)
 {
     const struct runtime *runtime = masks->runtime;

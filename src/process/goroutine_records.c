@@ -103,9 +103,9 @@ static bool find_mask(struct stack_objects *objects, uint64_t address, bool is_p
     return true;
 }
 
-/* Adds a stack object, a variable of a frame whose address is taken. If it cannot be on the stack,
- * *ret_good is false. Returns false if memory runs out. record is its entry in the function's
- * table: offset from varp if negative, else from argp, size, bytes with pointers, and mask. */
+/* Adds a stack object, a variable of a frame whose address is taken. record is its entry in the
+ * function's table, a runtime.stackObjectRecord: see RECORD. *ret_good becomes false if it cannot
+ * be on the stack. Returns false if memory runs out. */
 static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata,
                                   const uint8_t *record, uint64_t varp, uint64_t argp,
                                   bool *ret_good)
@@ -200,7 +200,8 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* Finds the pointers in all live objects on the stack. Scans objects until none is grey (reached,
- * but not scanned yet); a scan may make others grey. The words are sorted at last. */
+ * but not scanned yet); a scan may make others grey. The words are sorted at last. Returns false if
+ * memory runs out. */
 bool stack_objects_find(struct stack_objects *objects)
 {
     while (objects->grey.count > 0)
@@ -212,6 +213,7 @@ bool stack_objects_find(struct stack_objects *objects)
 
 /* ==== the records of a goroutine's frames ==== */
 
+/* Indexes into the FUNCDATA tables of a function (internal/abi/symtab.go). */
 enum {
     FUNCDATA_ARGS_POINTER_MAPS = 0,
     FUNCDATA_LOCALS_POINTER_MAPS = 1,
@@ -382,7 +384,8 @@ static void frames_leave_out(struct frames *frames)
     frames->is_incomplete = true;
 }
 
-/* Records a frame of the walk, with its words and stack objects. */
+/* Records a frame of the walk, with its words and stack objects. One that cannot be read, or is
+ * more than all stacks together may have, is left out. */
 static struct g2h_error *walk_over(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct runtime *runtime = frames->records->runtime;
@@ -407,12 +410,8 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
     return NULL;
 }
 
-/*
- * Walks the frames of the goroutine at address g, beginning at *start.
- *
- * Walks a goroutine's stack from its innermost frame outwards, and collects frames, words and stack
- * objects.
- */
+/* Walks the stack of the goroutine at address g from its innermost frame, *start, outwards, and
+ * collects frames, words and stack objects. Errors: G2H_ERROR_MEMORY. */
 static struct g2h_error *frames_walk(struct frames *frames, uint64_t g,
                                      const struct unwind_start *start)
 {
@@ -557,17 +556,6 @@ static struct g2h_error *frames_put(struct frames *frames)
 
 enum { LONGEST_REASON = 64 };
 
-/* Values of atomicstatus: goroutines that get no record, one that runs, and one whose stack is
- * being moved. */
-enum {
-    STATUS_IDLE = 0,
-    STATUS_RUNNING = 2,
-    STATUS_DEAD = 6,
-    STATUS_COPYSTACK = 8,
-    STATUS_DEADEXTRA = 11,
-    SCAN = 0x1000
-};
-
 /* A bit of fingStatus: the finalizers' goroutine runs the program's code. */
 enum { RUNNING_FINALIZER = 2 };
 
@@ -590,7 +578,7 @@ static bool is_in_package_runtime(struct g2h_bytes function)
     return function.size >= size && memcmp(function.data, package, size) == 0;
 }
 
-/* Returns whether a frame of a goroutine is outside package runtime. */
+/* Returns whether one of a goroutine's frames is of a function outside package runtime. */
 static bool runs_program(const struct goroutines *goroutines, uint64_t g,
                          const struct unwind_start *start)
 {
@@ -633,8 +621,8 @@ static bool is_system(const struct goroutines *goroutines, uint64_t g,
            (status & RUNNING_FINALIZER) == 0;
 }
 
-/* Returns why a goroutine waits, as stack traces say it; empty if that is not known, or is longer
- * than LONGEST_REASON. */
+/* Returns why a goroutine waits, as stack traces say it (runtime.waitReasonStrings); empty if that
+ * is not known, or is longer than LONGEST_REASON. */
 static struct g2h_bytes wait_reason(struct runtime *runtime, uint64_t g)
 {
     enum { STRING_SIZE = 16 }; /* address and length */
@@ -719,7 +707,7 @@ static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_
 static bool put_registers(struct goroutines *goroutines, uint64_t g,
                           const struct unwind_start *start)
 {
-    enum { LEAST = 4096 };
+    enum { LEAST = 4096 /* the first page is never mapped: lower values are no pointers */ };
     struct runtime *runtime = goroutines->records->runtime;
     const char *name;
     uint64_t value;
@@ -815,14 +803,16 @@ static bool point_from_others(struct goroutines *goroutines, uint64_t g,
 /* ---- all of them ---- */
 
 /* Writes the records of a goroutine: itself, its frames, defers, panics and registers. Dead ones
- * have none. */
+ * have none. *left: how many links of defers and panics may still be followed. Error
+ * G2H_ERROR_DAMAGED if there are more goroutines than the memory can have. */
 static struct g2h_error *put_goroutine_records(struct goroutines *goroutines, uint64_t g,
                                                uint64_t *left)
 {
-    enum { LEAST_G = 256 };
+    enum { LEAST_G = 256 /* bytes: no release has a smaller runtime.g */ };
     struct runtime *runtime = goroutines->records->runtime;
     struct g2h_process_account *account = goroutines->records->account;
-    const uint64_t status = runtime_field(runtime, g, LAYOUT_G_ATOMICSTATUS) & ~(uint64_t)SCAN;
+    const uint64_t status =
+        runtime_field(runtime, g, LAYOUT_G_ATOMICSTATUS) & ~(uint64_t)STATUS_SCAN;
     struct unwind_start start;
     if (status == STATUS_IDLE || status == STATUS_DEAD || status == STATUS_DEADEXTRA)
         return NULL;
@@ -888,8 +878,8 @@ struct keeping {
                             overlap */
 };
 
-/* Keeps memory in the copy, as long as the budget lasts: a piece larger than what is left of it,
- * and nil, are left out. */
+/* Keeps memory in the copy, as long as keeping->bytes_left lasts: a piece larger than that, and
+ * nil, are left out. */
 static void keep_bytes(struct keeping *keeping, uint64_t address, uint64_t size)
 {
     if (address == 0 || size > keeping->bytes_left)
@@ -952,11 +942,11 @@ static void keep_all(struct keeping *keeping, const struct threads *threads)
 }
 
 /* Prepares writing, and keeps the memory that goroutines need if the rest is given back meanwhile
- * (release). */
+ * (release). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *records_begin_goroutines(struct records *records, struct release *release,
                                            struct goroutines **ret)
 {
-    enum { KEPT = 2 };
+    enum { KEPT = 2 /* times all memory at most, should damaged goroutines share theirs */ };
     struct runtime *runtime = records->runtime;
     struct keeping keeping = {.runtime = runtime,
                               .release = release,

@@ -14,10 +14,7 @@
 #include "base/releases.h"
 #include "exe/dwarf/die.h"
 
-/* ==== the fields, and the layout of a release ====
- *
- * The structures of Go's runtime by release and machine.
- */
+/* ==== the fields, and the layout of a release by the table ==== */
 
 /* ---- fields ---- */
 
@@ -79,9 +76,10 @@ static void apply_experiments(int minor, const char *version, struct layout *lay
     }
 }
 
-/* Finds the layout of the runtime's structures in the table of releases. The text need not end with
- * a zero byte, so it is copied. Experiments ("X:greenteagc" in the version) move fields after all
- * changes by releases. */
+/* Finds the layout of the runtime's structures in the table of releases: of the newest one, or of
+ * that which `release` names, runtime.Version(), which need not end with a zero byte. Experiments
+ * ("X:greenteagc" in it) move fields after all changes by releases. Returns false if the table does
+ * not have the release or the machine. */
 bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
                        struct layout *ret)
 {
@@ -99,8 +97,6 @@ bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machin
 }
 
 /* ==== the layout by DWARF ====
- *
- * The runtime's structures by DWARF.
  *
  * Go's DWARF has one entry for each structure, directly below the entry of its unit, with the
  * package in its name. If several entries have the same name, the first that has a field counts.
@@ -198,7 +194,7 @@ static void layout_dwarf_read_field(struct dies *dies, const struct die *structu
         ;
 }
 
-/* Returns whether a field's structure has a name in some release. */
+/* Returns whether the structure of a field has this name in some release. */
 static bool layout_dwarf_is_named(enum layout_field field, struct g2h_bytes name)
 {
     struct g2h_bytes names = bytes_of(layout_structure(field));

@@ -60,17 +60,18 @@ static bool read_random(uint64_t pid, uint64_t ret[2])
  * execve(), and will end the others. */
 static bool may_be_in_exec(uint64_t pid)
 {
-    enum { THREADS = 20 };
+    enum { THREADS = 20 /* num_threads of proc(5), stat */ };
     const uint64_t threads = procfs_stat_number(pid, THREADS);
     return procfs_living_thread(pid) != pid && threads > 1 && threads != UINT64_MAX;
 }
 
-/* Returns a number that tells the program which a process runs from others. Each execve() gives a
- * program other random bytes (AT_RANDOM), so these identify the program that a process runs. */
+/* Returns a number that tells the program which a process runs from others; 0: the process has
+ * ended, or may not be read. Each execve() gives a program other random bytes (AT_RANDOM), so these
+ * identify the program that a process runs. */
 uint64_t g2h_process_image(uint64_t pid)
 {
     enum { TRIES = 5, TRIES_IN_EXEC = 200 };
-    const struct timespec pause = {.tv_nsec = 2000000};
+    const struct timespec pause = {.tv_nsec = 2000000}; /* 2 ms */
     uint64_t random[2];
     /* In execve() a process has no memory for a moment. */
     for (int i = 1; !read_random(pid, random); i++) {
@@ -130,9 +131,10 @@ static bool is_at(const struct process *process, const struct g2h_exe *exe, uint
            table == exe_pclntab(exe)->address + slide;
 }
 
-/* Finds where the process has mapped the file, as the distance of addresses. The entry point of the
- * process shows it for the program itself. A library is where the file is mapped from its start on:
- * best where its moduledata is, too. */
+/* Finds where the process has mapped the file, as the slide. The entry point of the process shows
+ * it for the program itself. A library is where the file is mapped from its start on: best where
+ * its moduledata is, too, else where the mapped file has its name. Returns false if it is not
+ * found. */
 bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint64_t *ret)
 {
     const struct image *image = exe_image(exe);
@@ -154,10 +156,10 @@ bool loaded_find(const struct process *process, const struct g2h_exe *exe, uint6
         /* Two builds may have all at the same addresses, as a stripped one and one that is not. */
         const bool has_name =
             bytes_same(bytes_base_name(file->path), bytes_base_name(bytes_of(g2h_exe_path(exe))));
-        const unsigned good = 2u * is_at(process, exe, slide) + has_name;
-        if (good <= best)
+        const unsigned worth = 2u * is_at(process, exe, slide) + has_name;
+        if (worth <= best)
             continue;
-        best = good;
+        best = worth;
         *ret = slide;
         is_found = true;
     }
@@ -182,8 +184,8 @@ static bool fork_code_is_named(const struct pclntab *pclntab, uint64_t index, co
     return its.size == strlen(name) && memcmp(its.data, name, its.size) == 0;
 }
 
-/* Finds the functions that a fork needs. A thread that sleeps in runtime.futex can be borrowed, and
- * runtime.exit ends the child. */
+/* Finds the addresses, in the process, of the functions that a fork needs: a thread that sleeps in
+ * runtime.futex can be borrowed, and runtime.exit ends the child. 0: not found. */
 struct inject_code fork_code_find(uint64_t pid, const struct g2h_exe *exe)
 {
     const struct pclntab *pclntab = exe_pclntab(exe);
@@ -228,7 +230,7 @@ struct same_build_part {
 static bool same_build_next_part(const struct runtime *runtime, const struct image_section *section,
                                  struct same_build_part *part)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 20 /* bytes of a part */ };
     const struct memory *memory = runtime->memory;
     const uint64_t start = section->address + runtime->slide;
     const uint64_t end = start + section->data.size;
@@ -269,7 +271,8 @@ static bool same_bytes(const struct runtime *runtime, const struct image_section
     return true;
 }
 
-/* Returns whether count words are the same, or relocated by the slide. */
+/* Returns whether count words of the file and the process are the same, or addresses that the
+ * dynamic linker has moved by the slide. */
 static bool same_words(const struct image *image, const uint8_t *file, const uint8_t *process,
                        uint64_t count, uint64_t slide)
 {
@@ -373,15 +376,15 @@ static unsigned breakpoint_size(uint16_t machine, const uint8_t *at, uint64_t le
 {
     const uint32_t word = left >= 4 ? (uint32_t)memory_number(at, 4) : 0;
     switch (machine) {
-    case EM_X86_64:
+    case EM_X86_64: /* INT3 */
         return at[0] == 0xcc;
-    case EM_AARCH64:
+    case EM_AARCH64: /* BRK #imm16 */
         return (word & 0xffe0001f) == 0xd4200000 ? 4 : 0;
-    case EM_PPC64:
+    case EM_PPC64: /* trap */
         return word == 0x7fe00008 ? 4 : 0;
-    case EM_LOONGARCH:
+    case EM_LOONGARCH: /* break code */
         return (word & 0xffff8000) == 0x002a0000 ? 4 : 0;
-    case EM_RISCV:
+    case EM_RISCV: /* ebreak, c.ebreak */
         if (word == 0x00100073)
             return 4;
         return (word & 0xffff) == 0x9002 ? 2 : 0;
@@ -411,11 +414,12 @@ static unsigned alignment_of_code(uint16_t machine)
     return machine == EM_RISCV ? 2 : 4;
 }
 
-/* Finds where code in the process differs from the file. Breakpoints of debuggers, and jumps at the
- * start of functions (live patches), are no difference. */
+/* Finds the first address at which code in the process differs from the file. Breakpoints of
+ * debuggers, and jumps at the start of functions (live patches), are no difference. Returns false
+ * if there is none. */
 bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
 {
-    enum { BLOCK = 256 };
+    enum { BLOCK = 256 }; /* bytes that are compared at once */
     const unsigned aligned = alignment_of_code(code->machine);
     for (uint64_t i = 0; i < code->size;) {
         const uint64_t left = code->size - i;
@@ -483,7 +487,7 @@ static struct g2h_error *check_code_in_core(const struct runtime *runtime,
 static struct g2h_error *check_live_code(const struct runtime *runtime,
                                          const struct image_section *section, int memory)
 {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 20 /* bytes that are read at a time */ };
     _cleanup_free_ uint8_t *bytes = malloc(MOST);
     TRY_MEMORY(bytes);
     for (uint64_t at = 0; at < section->data.size;) {

@@ -21,7 +21,8 @@ enum { WORD = 8 };
 /* abi.TFlagGCMaskOnDemand, and the first release that has it. */
 enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
 
-/* Kinds, and where abi.ArrayType, abi.StructType and abi.StructField have their fields. */
+/* Kinds (abi.Kind), and the offsets of fields in abi.ArrayType, abi.StructType and
+ * abi.StructField. */
 enum { KIND_ARRAY = 17, KIND_STRUCT = 25, KIND_MASK = 31 };
 
 enum { ARRAY_ELEM = 48, ARRAY_LEN = 64 };
@@ -51,8 +52,8 @@ struct mask_build {
 
 /* ---- descriptors ---- */
 
-/* Reads a type of at most this many bytes. Returns false if it is missing or invalid. Its numbers
- * must not be larger than it is. */
+/* Reads the descriptor of a type whose values have at most this many bytes. Returns false if it is
+ * missing, or invalid: the values have more, or pointers beyond their end. */
 static bool descriptor_read(const struct runtime *runtime, uint64_t address, uint64_t most,
                             struct descriptor *ret)
 {
@@ -79,7 +80,7 @@ static bool mask_take_work(struct mask_build *build, uint64_t work)
 
 /* ---- bits ---- */
 
-/* Returns count bits, at most 56, from a bit on. */
+/* Returns count bits of a mask, at most 56, which are in eight bytes wherever they begin. */
 static uint64_t mask_bits(const uint8_t *bits, uint64_t first, uint64_t count)
 {
     const uint64_t bytes = (first % 8 + count + 7) / 8;
@@ -106,9 +107,9 @@ static bool mask_add(struct mask_build *build, uint64_t word, const uint8_t *fro
     return true;
 }
 
-/* Adds `count` - 1 more copies of the first `words` of `period` words that begin at a word, each
- * period after the other. It copies all that there are so far, so that it takes as many steps as
- * the mask has words. Returns false if the mask has no space for them. */
+/* Repeats the first `words` of the `period` words that begin at a word, until there are `count`
+ * periods. Each step copies all periods that there are so far, so their number doubles, and the
+ * work is in proportion to the mask's words. Returns false if the mask has no space for them. */
 static bool mask_repeat(struct mask_build *build, uint64_t word, uint64_t words, uint64_t period,
                         uint64_t count)
 {
@@ -210,11 +211,11 @@ static bool mask_make(struct type_masks *masks, const struct descriptor *type,
 
 /* ---- GC programs ---- */
 
-/* Reads a uvarint at *address, and moves it behind that. Returns false if it is missing, or does
- * not fit into 56 bits. */
+/* Reads a uvarint at *address, and moves that to what follows. Returns false if it is missing, or
+ * does not fit into 56 bits. */
 static bool program_number(const struct runtime *runtime, uint64_t *address, uint64_t *ret)
 {
-    enum { MOST_SHIFT = 49 };
+    enum { MOST_SHIFT = 49 }; /* 56 - 7 */
     uint64_t byte = 0x80;
     *ret = 0;
     for (unsigned shift = 0; (byte & 0x80) != 0; shift += 7) {
@@ -225,9 +226,10 @@ static bool program_number(const struct runtime *runtime, uint64_t *address, uin
     return true;
 }
 
-/* Runs a GC program, which makes a mask of pointers. Each instruction is a byte: with the top bit
- * the last bits are repeated, else as many bits follow as it says, and 0 is the end. Before the
- * program is its size, in 4 bytes. */
+/* Runs a GC program (runtime.runGCProg()), which makes a mask of pointers. Each instruction is a
+ * byte: with the top bit the last bits are repeated, else as many bits follow as it says, and 0 is
+ * the end. Before the program is its size, in 4 bytes. Returns false if the program is not all
+ * there, or makes more than `words` bits. */
 bool type_masks_run(const struct runtime *runtime, uint64_t address, uint64_t words, uint8_t *ret)
 {
     enum { HEADER = 4, REPEAT = 0x80, COUNT = 0x7f, STEPS = 2 };
@@ -314,16 +316,16 @@ bool type_masks_get(struct type_masks *masks, uint64_t address, uint64_t most,
 /* ==== which words of an object the collector treats as pointers ==== */
 
 /* Slots of up to this many bytes have their bits in the span; larger slots of a size class begin
- * with their type. */
+ * with their type (runtime.heapBitsInSpan(), since Go 1.22). */
 enum { MOST_IN_SPAN = 512 };
 
-/* The bytes of inline marks at the end of a span, after its bitmap, and the smallest slots of spans
- * that have them. */
+/* The bytes of inline marks at the end of a span, after its bitmap (runtime.spanInlineMarkBits,
+ * green tea), and the smallest slots of spans that have them. */
 enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
 
 /* ---- unknown pointers ---- */
 
-/* Counts an object whose mask is missing or invalid: all its words from an offset on may be
+/* Counts an object whose mask is missing or invalid: all its words but the first `offset` may be
  * pointers. */
 static void take_all(struct heap_bits *bits, uint64_t offset, struct heap_mask *ret)
 {
@@ -380,7 +382,7 @@ static bool take_type(struct heap_bits *bits, const struct span *span, uint64_t 
 
 /* ---- bitmaps of arenas ---- */
 
-/* Returns the address of an address's heapArena, or 0 if there is none. */
+/* Returns the address of the runtime.heapArena of a heap address, or 0 if there is none. */
 static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
 {
     const uint64_t index = (address - runtime->arena_base) / RUNTIME_ARENA_SIZE;
@@ -516,8 +518,9 @@ uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, 
     return type ? memory_number(type, WORD) : 0;
 }
 
-/* Finds the pointers of an object. Where the bits are depends on the release and on the size of the
- * objects: in the arena, at the end of the span, or in the type. */
+/* Finds the pointers of an object, of which `listed` bytes go to the dump. Where the bits are
+ * depends on the release and on the size of the objects: in the arena, at the end of the span, or
+ * in the type. Returns false if memory runs out. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
                   uint64_t listed, struct heap_mask *ret)
 {

@@ -25,8 +25,8 @@
 
 /* ==== the memory limit that a live process is subject to ==== */
 
-/* Returns the memory limit of the process's control groups, or 0 if there is none or it is not
- * known. */
+/* Returns the memory limit of the process's control groups in bytes, or 0 if there is none or it is
+ * not known. *ret_left is what the tightest limit, also the machine's, leaves. */
 uint64_t g2h_process_limit(uint64_t pid, uint64_t *ret_left)
 {
 #ifdef __linux__
@@ -49,8 +49,8 @@ struct heap_stats {
     uint64_t committed, released, in_heap, in_stacks, in_work_bufs, in_ptr_scalar_bits;
 };
 
-/* Adds up a field of all generations, which have only differences. Returns false if they are
- * missing. */
+/* Adds up a field of all generations of consistentHeapStats, each of which has only what has
+ * changed in it. Returns false if they are missing. */
 static bool counters_add_up(const struct runtime *runtime, uint64_t stats, enum layout_field field,
                             uint64_t *ret)
 {
@@ -115,8 +115,8 @@ static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
            spans <= runtime->memory->bytes && caches > 0 && other > 0;
 }
 
-/* Returns the address of runtime.memstats in a program without symbols, or 0: the one whose inHeap
- * is the sum of all spans. */
+/* Returns the address of runtime.memstats in a program without symbols, or 0: the first place where
+ * the counters are plausible and inHeap is the sum of all spans. */
 static uint64_t search_memstats(const struct runtime *runtime)
 {
     const uint64_t in_heap = bytes_of_spans(runtime),

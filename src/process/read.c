@@ -35,8 +35,9 @@
 /* If a core has more segments than its header can count, the first section has their number. */
 enum { NUMBER_ELSEWHERE = 0xffff };
 
-/* Offsets in elf_prstatus on 64-bit machines: the thread's id and its registers. The registers are
- * followed by a word that is set if there are other registers. */
+/* Offsets in struct elf_prstatus (linux/elfcore.h) on 64-bit machines: the thread's id (pr_pid) and
+ * its registers (pr_reg). The registers are followed by a word that is set if there are other
+ * registers (pr_fpvalid). */
 enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
 
 struct core_reading {
@@ -120,13 +121,14 @@ static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offse
     while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
            (header = core_bytes_at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
         const uint64_t name = padded(core_number_at(header));
-        const uint64_t count = core_number_at(header + 4);
+        const uint64_t count = core_number_at(header + offsetof(Elf64_Nhdr, n_descsz));
         offset += sizeof(Elf64_Nhdr) + name;
         const uint8_t *data =
             offset <= end && count <= end - offset ? core_bytes_at(reading, offset, count) : NULL;
         if (!data)
             return NULL;
-        TRY(take_note(reading, core_number_at(header + 8), bytes_at(data, count)));
+        TRY(take_note(reading, core_number_at(header + offsetof(Elf64_Nhdr, n_type)),
+                      bytes_at(data, count)));
         offset += padded(count);
     }
     return NULL;
@@ -161,12 +163,12 @@ static void add_missing(struct core_account *account, uint64_t bytes)
 static struct g2h_error *take_segment(struct core_reading *reading, const uint8_t *header)
 {
     const uint32_t type = core_number_at(header);
-    const uint64_t offset = core_word_at(header + 8);
-    const uint64_t address = core_word_at(header + 16);
-    const uint64_t promised = core_word_at(header + 32);
+    const uint64_t offset = core_word_at(header + offsetof(Elf64_Phdr, p_offset));
+    const uint64_t address = core_word_at(header + offsetof(Elf64_Phdr, p_vaddr));
+    const uint64_t promised = core_word_at(header + offsetof(Elf64_Phdr, p_filesz));
     const uint64_t file = reading->input->size;
-    const uint64_t behind = offset < file ? file - offset : 0;
-    const uint64_t in_file = MIN(promised, behind);
+    const uint64_t rest_of_file = offset < file ? file - offset : 0;
+    const uint64_t in_file = MIN(promised, rest_of_file);
     const uint64_t there = MIN(in_file, reading->left);
     if (type != PT_NOTE && type != PT_LOAD)
         return NULL;
@@ -182,15 +184,17 @@ static struct g2h_error *take_segment(struct core_reading *reading, const uint8_
     return NULL;
 }
 
-/* Returns the number of segments. */
+/* Returns the number of segments; NUMBER_ELSEWHERE if it is in a section that is not in the file.
+ */
 static uint64_t count_segments(const struct core_reading *reading)
 {
     const uint8_t *header = reading->input->data;
-    const uint16_t count = (uint16_t)(header[56] | header[57] << 8);
+    const uint64_t count = memory_number(header + offsetof(Elf64_Ehdr, e_phnum), 2);
     if (count != NUMBER_ELSEWHERE)
         return count;
-    const uint8_t *section = core_bytes_at(reading, core_word_at(header + 40), sizeof(Elf64_Shdr));
-    return section ? core_number_at(section + 44) : count;
+    const uint64_t sections = core_word_at(header + offsetof(Elf64_Ehdr, e_shoff));
+    const uint8_t *first = core_bytes_at(reading, sections, sizeof(Elf64_Shdr));
+    return first ? core_number_at(first + offsetof(Elf64_Shdr, sh_info)) : count;
 }
 
 /* Finds the pages that the process has never touched: they are holes of the core that the kernel
@@ -212,11 +216,12 @@ static bool find_untouched(struct core_reading *reading)
     return good;
 }
 
-/* Reads all segments, sorts the memory, and finds which files were mapped. */
+/* Reads all segments, up to the first whose header is not in the file; sorts the memory, and finds
+ * which files were mapped. */
 static struct g2h_error *read_segments(struct core_reading *reading)
 {
     const struct g2h_input *input = reading->input;
-    const uint64_t first = core_word_at(input->data + 32);
+    const uint64_t first = core_word_at(input->data + offsetof(Elf64_Ehdr, e_phoff));
     const uint64_t count = count_segments(reading);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *header =
@@ -252,7 +257,7 @@ struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             "%s: is the core of a %s-bit %s-endian process: only 64-bit "
                             "little-endian ones are read",
                             input->name, bits, order);
-    ret->machine = (uint16_t)(header[18] | header[19] << 8);
+    ret->machine = (uint16_t)memory_number(header + offsetof(Elf64_Ehdr, e_machine), 2);
     TRY(read_segments(&reading));
     if (ret->memory.ranges.count == 0)
         return error_create(G2H_ERROR_NOT_DUMP, "%s: this core file has no memory in it%s",
@@ -353,7 +358,8 @@ static void files_deinit(struct mapped_files *files)
     free(files->data);
 }
 
-/* Returns no modules, and no error, if the process cannot be read. */
+/* Finds the Go files that a live process has mapped. Returns no modules, and no error, if the
+ * process cannot be read. */
 struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
 {
     _cleanup_(text_deinit) struct text maps = {0};
@@ -365,7 +371,8 @@ struct g2h_error *g2h_process_modules(uint64_t pid, struct g2h_modules *ret)
     return modules_find(pid, &files, ret);
 }
 
-/* Reads the list of mapped files in the core, and finds the modules among them. */
+/* Reads the list of mapped files in the core, and finds the Go modules among them, as far as the
+ * files are at their paths now. Errors: those of core_read(). */
 struct g2h_error *g2h_core_modules(const struct g2h_input *core, struct g2h_modules *ret)
 {
     _cleanup_(process_deinit) struct process process = {0};
@@ -438,28 +445,6 @@ static struct g2h_error *modules_read(struct runtime *runtime, struct process *p
 /* ==== a dump of a process ====
  *
  * Makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h.
- *
- *   read                calls all of these
- *   core                the memory and threads of a process from a core file
- *   modules, loaded, started
- *                       which mapped files are Go, where the one that is read is, and its code
- *   layout, layout_table, layout_dwarf
- *                       the offsets of the runtime's fields in each release
- *   runtime, search     the runtime's variables, found by symbols or by their contents
- *   same_build          whether the executable is the one that ran
- *   spans, specials, heap_bits, type_masks
- *                       which slots are objects, what is attached to them, which words are pointers
- *   threads, unwind, frames, stack_objects, goroutine_records
- *                       stacks
- *   age_looks, ages_read, ages_watch
- *                       since which collection each object lives
- *   counters, resident, limit
- *                       the runtime's numbers of its memory; RSS and its parts; its limit
- *   death_heap          which parts of the heap are copied first when a process dies
- *   process_types, object_records, profile_records, record_buffer, records
- *                       the dump, as WriteHeapDump would have written it
- *   give_back           gives the copy's memory back while the dump is written
- *   estimate            how much a live process has, before it is stopped
  */
 
 struct read_source {
@@ -518,7 +503,11 @@ static struct g2h_error *process_read_check(const struct records *records)
 /* The bytes that a sample has of an array without pointers, unless something else is asked for. */
 enum { SAMPLE_ARRAY = 64 << 10 };
 
-/* Makes a dump of the memory of a process. */
+/* Makes a dump of the memory of a process: finds its runtime, marks which of options->modules
+ * belong to it, and writes all records. options may be NULL: nothing special is asked for. *ret is
+ * the dump's input; *ret_memory receives RSS and its parts, unless ret_memory is NULL. Errors:
+ * those of runtime_init() and records_write(); what it has read makes no sense
+ * (process_read_check()). */
 static struct g2h_error *read_process(const struct read_source *source, struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
                                       struct g2h_process_account *account,
@@ -646,11 +635,11 @@ static void note_copied(const struct attach_account *account, struct g2h_process
     memcpy(ret->not_forked, account->not_forked, sizeof(ret->not_forked));
 }
 
-/* While a process is estimated, its objects change by less than this part. */
+/* While a process is estimated, its objects change by less than a hundredth. */
 enum { PART_OF_CHANGE = 100 };
 
-/* Returns how many of some objects or bytes a sample takes at most: of each that is chosen some
- * that hold it, and a few that are found from the roots. */
+/* Returns how many of some objects or bytes a sample of one of every so many takes at most: of each
+ * that is chosen HOLDERS that hold it, and a few that are found from the roots. */
 static uint64_t part_of_sample(uint64_t all, uint64_t every, uint64_t few)
 {
     enum { HOLDERS = 4 };
@@ -658,6 +647,8 @@ static uint64_t part_of_sample(uint64_t all, uint64_t every, uint64_t few)
     return MIN(part, all);
 }
 
+/* The most that a sample has from the roots, of objects and of bytes (more than MOST_DOWN and
+ * MOST_DOWN_BYTES of sampled_spans.c); and the bytes of buffers that the conversion may have. */
 enum { FEW_OBJECTS = 2000000, FEW_BYTES = 512 << 20, MOST_BUFFERS = 64 << 20 };
 
 /* Returns the directory that the dump goes to: the caller's if it takes a stream, else the one for

@@ -8,7 +8,8 @@
 #include "process/records.h"
 
 /* Writes to the stream of the records if they have one, else to the temporary file; the zeros
- * behind the data are skipped in the file, not written. */
+ * after the data are skipped in the file, not written. Errors: those of the stream;
+ * G2H_ERROR_SYSTEM: the file cannot be written. */
 struct g2h_error *records_put(const struct records *records, const struct worker_buffer *buffer)
 {
     if (records->stream)
@@ -30,7 +31,7 @@ struct g2h_error *records_flush(struct records *records)
     return NULL;
 }
 
-/* Subtracts bytes from names_left. */
+/* Subtracts bytes from names_left. Returns false if there are too few; then none are left. */
 bool records_take_names(struct records *records, uint64_t size)
 {
     const bool can = size <= records->names_left;
@@ -38,7 +39,8 @@ bool records_take_names(struct records *records, uint64_t size)
     return can;
 }
 
-/* Appends a name of the program, or an empty name once too many have been written. */
+/* Appends a name of the program, or an empty name once too many have been written. Returns false if
+ * memory runs out. */
 bool records_put_name(struct records *records, struct g2h_bytes name)
 {
     return records_take_names(records, name.size) ? put_bytes(&records->buffer, name)
@@ -100,7 +102,7 @@ struct g2h_error *records_put_contents(struct worker_buffer *buffer, const struc
 }
 
 /* Returns how many bytes of an object have their pointers listed: not the untouched end of a large
- * object if that is more than half of it. */
+ * object if that is more than half of it, but a page at least. */
 uint64_t records_listed(const struct memory *memory, uint64_t address, uint64_t size)
 {
     if (size < RECORDS_LARGE)

@@ -4,7 +4,7 @@
  * on all threads (put_spans); and the order of all records (put_all). The format cannot express
  * some of what is known, which follows its end as facts (dump/dump_facts.h). Records that must come
  * after the objects but are read from the heap are made before, since the objects' memory is given
- * back while these are written (set_aside, struct behind).
+ * back while these are written (set_aside, struct after_objects).
  */
 #include "process/records.h"
 
@@ -25,8 +25,7 @@
 
 /* ==== reads the runtime's type descriptors (abi.Type) in the memory of a process ====
  *
- * Layouts: internal/abi/type.go, runtime/type.go of each
- * release.
+ * Layouts: internal/abi/type.go, runtime/type.go of each release.
  */
 
 struct process_type {
@@ -35,13 +34,16 @@ struct process_type {
     bool is_indirect; /* an interface holds a pointer to a value of it, or it has pointers itself */
 };
 
-/* Bits of tflag and kind. */
+/* Bits of abi.Type.TFlag: an UncommonType follows; the name has a "*" too many before it; the type
+ * has a name. Of Kind_: the bits that are the kind; and since Go 1.26 in TFlag, before in Kind_,
+ * the bit that interfaces hold the value itself. */
 enum { UNCOMMON = 1, EXTRA_STAR = 2, NAMED = 4, KIND_MASK = 31, DIRECT_IFACE = 32 };
 
+/* abi.Kind; those before are numbers. */
 enum { KIND_ARRAY = 17, CHAN, FUNC, INTERFACE, MAP, POINTER, SLICE, STRING, STRUCT };
 
-/* Returns the size of a kind's descriptor; it is followed by the uncommon part, which not all types
- * have. */
+/* Returns the size of a kind's descriptor (abi.PtrType, abi.ChanType and so on; a plain abi.Type
+ * has 48 bytes); it is followed by the uncommon part, which not all types have. */
 static uint64_t process_types_descriptor_size(const struct runtime *runtime, unsigned kind)
 {
     const bool is_swiss = runtime->minor >= 24 && !go_release_parse(runtime->version).no_swiss_maps;
@@ -66,8 +68,9 @@ static uint64_t process_types_descriptor_size(const struct runtime *runtime, uns
     }
 }
 
-/* Returns the string at an offset from the start of types, which is preceded by flags and a length
- * of up to ten bytes, the last of which is below 80 (hex). It is empty if its bytes are missing. */
+/* Returns the string (abi.Name) at an offset from the start of types. Before its text come a byte
+ * of flags and a length of up to ten bytes, the last of which is below 80 (hex). Empty if offset is
+ * 0, the value for no name, or its bytes are missing. */
 static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t types, uint64_t offset)
 {
     enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
@@ -138,7 +141,7 @@ static bool process_type_read(const struct runtime *runtime, uint64_t address,
  * at which they are taken.
  */
 
-enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
+enum { WORD = 8 };
 
 /* Writes a function, its file and its line. If no function has the address, writes the address in
  * hexadecimal in place of the function. Of any call but the innermost (is_first), pc is the address
@@ -167,15 +170,16 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
            records_put_name(records, file) && put_number(buffer, line);
 }
 
-/* Writes a bucket of the profile. One whose stack is missing or too deep is left out and counted.
- * Returns false if memory runs out. */
+/* Writes a bucket of the profile: its stack of pcs follows the bucket, and the counts of what was
+ * allocated and freed there (memRecord) follow the stack. One whose stack is missing or too deep is
+ * left out and counted. left as in put_call(). Returns false if memory runs out. */
 static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
 {
     struct runtime *runtime = records->runtime;
     const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK);
     const uint64_t pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET);
     const uint64_t record = pcs + WORD * depth;
-    if (depth > DEEPEST_STACK || depth > records->pcs_left ||
+    if (depth > RUNTIME_DEEPEST_STACK || depth > records->pcs_left ||
         !memory_at(runtime->memory, pcs, WORD * depth)) {
         runtime->missing++;
         return true;
@@ -195,7 +199,7 @@ static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
 }
 
 /* Writes the buckets of the memory profile, and then its samples. most ends a chain that a damaged
- * process may have made a circle. */
+ * process may have made a circle: a bucket has LEAST_BUCKET bytes or more in all releases. */
 struct g2h_error *records_put_profile(struct records *records)
 {
     enum { LEAST_BUCKET = 64 };
@@ -206,7 +210,7 @@ struct g2h_error *records_put_profile(struct records *records)
     if (runtime->mbuckets != 0)
         runtime_word(runtime, runtime->mbuckets, &bucket);
     for (; bucket != 0 && most > 0; most--) {
-        if (runtime_field(runtime, bucket, LAYOUT_BUCKET_TYP) == MEM_PROFILE)
+        if (runtime_field(runtime, bucket, LAYOUT_BUCKET_TYP) == RUNTIME_MEM_PROFILE)
             TRY_MEMORY(put_bucket(records, bucket, &left));
         bucket = runtime_field(runtime, bucket, LAYOUT_BUCKET_ALLNEXT);
     }
@@ -283,8 +287,8 @@ static bool records_put_rate(struct records *records)
  * Each thread takes dozens of spans at a time; the records are written in the order of allspans.
  */
 
-/* The number of spans in a task; how many words of an element are listed although they are
- * untouched. */
+/* The number of spans in a task; and the longest element of an array, in words, whose pointers are
+ * listed in full although it is untouched. */
 enum { SPANS_PER_TASK = 64, MOST_OF_ELEMENT = 1 << 16 };
 
 /* An mspan has at least this many bytes in all releases. */
@@ -416,8 +420,8 @@ static bool put_head(struct worker_buffer *buffer, uint64_t address, uint64_t si
 }
 
 /* Returns how many bytes of an object are written: all, or, of one without pointers, the first
- * work->largest_array; 0: no limit. A secret object (is_secret) is written in full, without its
- * contents. */
+ * work->largest_array, where 0 is no limit. A secret object (is_secret) is written in full, without
+ * its contents. */
 static uint64_t written_of(const struct span_work *work, const struct heap_mask *mask,
                            bool is_secret)
 {
@@ -427,7 +431,8 @@ static uint64_t written_of(const struct span_work *work, const struct heap_mask 
 }
 
 /* Writes the record of an object, with its contents and the words that the collector takes for
- * pointers. Of a secret one (is_secret) only pointers are shown, see put_secret(). */
+ * pointers. Of a secret one (is_secret) only pointers are shown, see put_secret(). An object whose
+ * memory is missing is left out and counted. */
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address, bool is_secret)
 {
     const struct memory *memory = work->bits->runtime->memory;
@@ -544,13 +549,14 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
+/* Writes a task's records, for workers_run_ordered(). */
 static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
 {
     const struct object_records_work *work = context;
     return records_put(work->records, buffer);
 }
 
-/* Adds up what all threads have counted. */
+/* Adds what all threads have counted to the account of the records, and frees their masks. */
 static void object_records_sum_up(const struct object_records_work *work)
 {
     struct g2h_process_account *sum = work->records->account;
@@ -645,14 +651,16 @@ static struct g2h_error *put_params(struct records *records)
 
 /* ---- types and itabs ---- */
 
-/* The dumper remembers which types it has written: the last few for each hash. */
+/* The runtime's dumper remembers which types it has written: the last few for each hash
+ * (heapdump.go: typeCacheBuckets, typeCacheAssoc). */
 enum { TYPE_BUCKETS = 256, TYPE_ASSOC = 4 };
 
 struct type_cache {
     uint64_t types[TYPE_BUCKETS][TYPE_ASSOC];
 };
 
-/* Makes a type the first of its bucket. Returns whether the bucket had it before. */
+/* Makes a type the first of its bucket, in place of the last one if the bucket did not have it.
+ * Returns whether it did. */
 static bool records_remember(struct type_cache *cache, uint64_t hash, uint64_t type)
 {
     uint64_t *types = cache->types[hash % TYPE_BUCKETS];
@@ -792,7 +800,7 @@ static struct g2h_error *put_memstats(struct records *records)
 
 /* Records that follow the objects, but have to be read from the heap before its memory is
  * returned. */
-struct behind {
+struct after_objects {
     struct goroutines *goroutines;
     struct worker_buffer finalizers, profile, kept, secrets, ages;
 };
@@ -833,6 +841,7 @@ static struct g2h_error *put_untouched(struct records *records)
     return NULL;
 }
 
+/* The most bytes of data that are written, and the bytes of a fact. */
 enum { DATA_MOST = 64 << 20, DATA_PIECE = 1 << 20 };
 
 /* Writes a part of the program's data, in pieces so that the buffer stays small. */
@@ -970,12 +979,12 @@ static struct g2h_error *put_ages_of_objects(struct records *records)
 
 /* Writes the facts, after the end of the dump: what WriteHeapDump's records have no place for.
  * FACT_END comes last; facts about what is not known, or was not asked for, are left out. */
-static struct g2h_error *put_facts(struct records *records, const struct behind *behind)
+static struct g2h_error *put_facts(struct records *records, const struct after_objects *after)
 {
     records->account->words_missing = records->runtime->missing;
     TRY_MEMORY(worker_buffer_put(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
                put_number(&records->buffer, FACT_STACK_OBJECTS));
-    TRY_MEMORY(worker_buffer_put(&records->buffer, behind->secrets.data, behind->secrets.size));
+    TRY_MEMORY(worker_buffer_put(&records->buffer, after->secrets.data, after->secrets.size));
     TRY(put_types_of_large(records));
     TRY(put_untouched(records));
     TRY(put_pointerless(records));
@@ -988,7 +997,7 @@ static struct g2h_error *put_facts(struct records *records, const struct behind 
     TRY_MEMORY(records_put_rate(records));
     TRY(put_resident(records));
     TRY(records_flush(records));
-    TRY(records_put(records, &behind->ages));
+    TRY(records_put(records, &after->ages));
     const struct g2h_collector *collector = &records->counters->collector;
     if (collector->is_known)
         TRY_MEMORY(PUT(&records->buffer, FACT_COLLECTOR,
@@ -1002,14 +1011,14 @@ static struct g2h_error *put_facts(struct records *records, const struct behind 
 
 /* ---- all of it ---- */
 
-static void behind_deinit(struct behind *behind)
+static void after_objects_deinit(struct after_objects *after)
 {
-    records_end_goroutines(behind->goroutines);
-    worker_buffer_deinit(&behind->finalizers);
-    worker_buffer_deinit(&behind->profile);
-    worker_buffer_deinit(&behind->kept);
-    worker_buffer_deinit(&behind->secrets);
-    worker_buffer_deinit(&behind->ages);
+    records_end_goroutines(after->goroutines);
+    worker_buffer_deinit(&after->finalizers);
+    worker_buffer_deinit(&after->profile);
+    worker_buffer_deinit(&after->kept);
+    worker_buffer_deinit(&after->secrets);
+    worker_buffer_deinit(&after->ages);
 }
 
 /* Runs put() to make records, and moves them to *ret. */
@@ -1071,7 +1080,7 @@ static struct g2h_error *put_module(struct records *records, const struct runtim
 static struct g2h_error *produce_segments(void *context, size_t task, unsigned worker,
                                           struct worker_buffer *buffer)
 {
-    enum { MOST = 1000 };
+    enum { MOST = 1000 }; /* modules after the first one */
     struct records *records = context;
     struct runtime *runtime = records->runtime;
     const struct runtime_segments first = {runtime->data, runtime->edata,     runtime->bss,
@@ -1091,6 +1100,7 @@ static struct g2h_error *produce_segments(void *context, size_t task, unsigned w
     return NULL;
 }
 
+/* Writes what produce_segments() has made, for workers_run_ordered(). */
 static struct g2h_error *consume_segments(void *context, const struct worker_buffer *buffer)
 {
     const struct records *records = context;
@@ -1109,7 +1119,7 @@ static struct g2h_error *put_segments(struct records *records)
  * and, after EOF, where other readers stop, facts (dump/dump_facts.h), comes last. */
 static struct g2h_error *put_all(struct records *records)
 {
-    _cleanup_(behind_deinit) struct behind behind = {0};
+    _cleanup_(after_objects_deinit) struct after_objects after = {0};
     _cleanup_(release_deinit) struct release release = {0};
     _cleanup_(sampled_spans_deinit) struct sampled_spans sampled = {0};
     TRY(put_begin(records));
@@ -1118,32 +1128,32 @@ static struct g2h_error *put_all(struct records *records)
         TRY(sampled_spans_choose(records, &sampled));
         records->sampled = &sampled;
     }
-    TRY(records_begin_goroutines(records, &release, &behind.goroutines));
-    TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
-    TRY(set_aside(records, records_put_profile, &behind.profile));
-    TRY(set_aside(records, records_put_kept, &behind.kept));
-    TRY(set_aside(records, records_put_secrets, &behind.secrets));
-    TRY(set_aside(records, put_ages_of_objects, &behind.ages));
+    TRY(records_begin_goroutines(records, &release, &after.goroutines));
+    TRY(set_aside(records, records_put_finalizers, &after.finalizers));
+    TRY(set_aside(records, records_put_profile, &after.profile));
+    TRY(set_aside(records, records_put_kept, &after.kept));
+    TRY(set_aside(records, records_put_secrets, &after.secrets));
+    TRY(set_aside(records, put_ages_of_objects, &after.ages));
     TRY(records_put_objects(records, &release));
-    TRY(records_put_goroutines(behind.goroutines));
+    TRY(records_put_goroutines(after.goroutines));
     TRY(records_flush(records));
     TRY(put_segments(records));
-    TRY(records_put(records, &behind.finalizers));
+    TRY(records_put(records, &after.finalizers));
     TRY(put_memstats(records));
     TRY(records_flush(records));
-    TRY(records_put(records, &behind.profile));
-    TRY(records_put(records, &behind.kept));
+    TRY(records_put(records, &after.profile));
+    TRY(records_put(records, &after.kept));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
-    TRY(put_facts(records, &behind));
+    TRY(put_facts(records, &after));
     return records_flush(records);
 }
 
 /* Writes the whole dump. The work is limited by the size of the memory, since damaged memory may
- * lead to the same names again and again. */
+ * lead to the same names again and again: names have NAMES times its bytes, and a few more. */
 struct g2h_error *records_write(struct records *records)
 {
-    enum { NAMES = 2, FEW_NAMES = 1 << 20 };
-    records->names_left = NAMES * records->runtime->memory->bytes + FEW_NAMES;
+    enum { NAMES = 2, FEW_MORE = 1 << 20 };
+    records->names_left = NAMES * records->runtime->memory->bytes + FEW_MORE;
     records->pcs_left = records->runtime->memory->bytes / WORD;
     type_masks_init(&records->masks, records->runtime);
     struct g2h_error *error = put_all(records);

@@ -27,21 +27,20 @@
 enum {
     SEARCH_LOOKED_AT = 256, /* entries of a slice that are examined */
     LONGEST_CHAIN = 4096,   /* the longest chain of Ms that is counted */
-    SPAN_STATES = 3,
-    LAST_STATUS = 11, /* of a goroutine */
-    SCAN = 0x1000,
-    FIN_BLOCK_ENTRIES = 101,
-    MEM_PROFILE = 1,
-    DEEPEST_STACK = 1024,
-    LEAST_ITABS = 64,
-    CLEANUPS_AMONG_FINALIZERS = 24
+    LEAST_SPANS = 8,        /* of a process: the runtime itself has more */
+    LEAST_ITABS = 64,       /* slots of the table: the runtime begins with 512 (itabInitSize) */
+    CLEANUPS_AMONG_FINALIZERS = 24 /* the minor release that queues both together */
 };
 
-static const char second_reason[] = "GC assist marking";
+/* mspan.state (mheap.go: mSpanDead and so on); SPAN_STATES is how many there are. */
+enum { SPAN_STATE_DEAD = 0, SPAN_STATE_IN_USE = 1, SPAN_STATES = 3 };
+
+/* What waitReasonStrings has after "" (runtime2.go). */
+static const char second_reason[] = "GC assist marking", third_reason[] = "IO wait";
 
 struct search {
     struct runtime *runtime;
-    uint64_t work;                     /* remaining */
+    uint64_t work;                     /* remaining: about one unit per word that is looked at */
     uint64_t ms, finalizers, cleanups; /* lengths of the longest chains so far */
 };
 
@@ -61,14 +60,14 @@ static bool pay(struct search *search, uint64_t work)
 /* ---- recognizing variables ---- */
 
 /* Returns whether an address may be that of an mspan, by the plausible values of its fields. A dead
- * one (state 0) has no more to check; others begin at a page and have pages; and one in use (state
- * 1) has slots, which fit into its pages. */
+ * one has no more to check; others begin at a page and have pages; and one in use has slots, which
+ * fit into its pages. */
 static bool is_span(const struct runtime *runtime, uint64_t span)
 {
     uint64_t state, start, pages, size, count, free_index;
     if (!runtime_peek(runtime, span, LAYOUT_MSPAN_STATE, &state) || state >= SPAN_STATES)
         return false;
-    if (state == 0)
+    if (state == SPAN_STATE_DEAD)
         return true;
     if (!runtime_peek(runtime, span, LAYOUT_MSPAN_START_ADDR, &start) ||
         !runtime_peek(runtime, span, LAYOUT_MSPAN_NPAGES, &pages) ||
@@ -79,8 +78,9 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
     if (start == 0 || start % RUNTIME_PAGE_SIZE != 0 || pages == 0 ||
         pages > UINT64_MAX / 2 / RUNTIME_PAGE_SIZE)
         return false;
-    return state != 1 || (size >= 8 && count > 0 && count <= pages * RUNTIME_PAGE_SIZE / size &&
-                          free_index <= count);
+    return state != SPAN_STATE_IN_USE ||
+           (size >= 8 && count > 0 && count <= pages * RUNTIME_PAGE_SIZE / size &&
+            free_index <= count);
 }
 
 /* Returns whether a slice of pointers to mspans is at an address, some of them in use. Looks at the
@@ -90,7 +90,7 @@ static bool is_allspans(struct search *search, uint64_t address)
     const struct runtime *runtime = search->runtime;
     struct runtime_slice slice;
     bool any_in_use = false;
-    if (!runtime_slice_at(runtime, address, &slice) || slice.count < 8 ||
+    if (!runtime_slice_at(runtime, address, &slice) || slice.count < LEAST_SPANS ||
         slice.capacity > runtime->memory->bytes / 8)
         return false;
     for (uint64_t i = 0; i < slice.count && i < SEARCH_LOOKED_AT; i++) {
@@ -98,7 +98,8 @@ static bool is_allspans(struct search *search, uint64_t address)
         if (!pay(search, 1) || !memory_read(runtime->memory, slice.data + 8 * i, 8, &span) ||
             !is_span(runtime, span))
             return false;
-        any_in_use |= runtime_peek(runtime, span, LAYOUT_MSPAN_STATE, &state) && state == 1;
+        any_in_use |=
+            runtime_peek(runtime, span, LAYOUT_MSPAN_STATE, &state) && state == SPAN_STATE_IN_USE;
     }
     return any_in_use;
 }
@@ -116,14 +117,16 @@ static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
         !runtime_peek(runtime, g, LAYOUT_G_SCHED_SP, &sp) ||
         !runtime_peek(runtime, g, LAYOUT_G_STARTPC, &start))
         return false;
-    status &= ~(uint64_t)SCAN;
+    const bool is_plausible_id = goid >> 40 == 0; /* no process starts 2^40 goroutines */
+    status &= ~(uint64_t)STATUS_SCAN;
     *ret_lives = false;
-    if (status > LAST_STATUS || goid >> 40 != 0)
+    if (status > STATUS_DEADEXTRA || !is_plausible_id)
         return false;
-    if (status == 0 || status == 6 || status == LAST_STATUS)
+    if (status == STATUS_IDLE || status == STATUS_DEAD || status == STATUS_DEADEXTRA)
         return true;
+    const bool is_sp_elsewhere = status == STATUS_RUNNING || status == STATUS_SYSCALL;
     *ret_lives = is_in_text(runtime, start);
-    return low < high && (status == 2 || status == 3 || (sp >= low && sp <= high)) &&
+    return low < high && (is_sp_elsewhere || (sp >= low && sp <= high)) &&
            memory_range_at(runtime->memory, high - 1);
 }
 
@@ -149,7 +152,7 @@ static bool is_allgs(struct search *search, uint64_t address)
 }
 
 /* Returns the number of Ms in a chain, or 0 if it is not a chain of Ms: an M's g0 points back to
- * it. At most LONGEST_CHAIN. */
+ * it. Counts to LONGEST_CHAIN and no further. 0 also if the search has spent its budget (pay()). */
 static uint64_t count_chained_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
@@ -194,7 +197,8 @@ static bool is_itab_table(struct search *search, uint64_t table)
 }
 
 /* Returns whether buckets of the memory profile are linked from an address on. Looks at the first
- * SEARCH_LOOKED_AT: each is of the memory profile, and has a stack of code addresses. */
+ * SEARCH_LOOKED_AT: each is of the memory profile, and has a stack that begins with an address of
+ * code. Returns false, too, if the search has spent its budget (pay()). */
 static bool is_bucket_chain(struct search *search, uint64_t bucket)
 {
     const struct runtime *runtime = search->runtime;
@@ -205,7 +209,8 @@ static bool is_bucket_chain(struct search *search, uint64_t bucket)
             !memory_read(runtime->memory, bucket + runtime_size(runtime, LAYOUT_BUCKET), 8, &pc) ||
             !runtime_peek(runtime, bucket, LAYOUT_BUCKET_ALLNEXT, &next))
             return false;
-        if (kind != MEM_PROFILE || depth == 0 || depth > DEEPEST_STACK || !is_in_text(runtime, pc))
+        if (kind != RUNTIME_MEM_PROFILE || depth == 0 || depth > RUNTIME_DEEPEST_STACK ||
+            !is_in_text(runtime, pc))
             return false;
         bucket = next;
     }
@@ -242,7 +247,7 @@ static uint64_t count_chained_finalizers(struct search *search, uint64_t block)
     for (unsigned i = 0; block != 0 && i < SEARCH_LOOKED_AT; i++) {
         uint64_t count, next;
         if (!runtime_peek(runtime, block, LAYOUT_FIN_BLOCK_CNT, &count) ||
-            count > FIN_BLOCK_ENTRIES || !pay(search, count + 1) ||
+            count > RUNTIME_FIN_BLOCK_ENTRIES || !pay(search, count + 1) ||
             !is_fin_block(runtime, block, count) ||
             !runtime_peek(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK, &next))
             return 0;
@@ -293,14 +298,14 @@ static uint64_t count_chained_cleanups(struct search *search, uint64_t block)
     return sum;
 }
 
-/* Returns whether the second string of runtime.waitReasonStrings is at an address; the first string
- * is empty. */
+/* Returns whether the second and the third string of runtime.waitReasonStrings are at an address;
+ * the first string, 16 bytes before, is empty. */
 static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 {
     uint64_t size;
     return memory_read(runtime->memory, address + 8, 8, &size) && size == strlen(second_reason) &&
            runtime_is_named(runtime_string_at(runtime, address), second_reason) &&
-           runtime_is_named(runtime_string_at(runtime, address + 16), "IO wait");
+           runtime_is_named(runtime_string_at(runtime, address + 16), third_reason);
 }
 
 /* ---- looking ---- */
@@ -323,7 +328,7 @@ static void examine_cleanups(struct search *search, uint64_t address, uint64_t v
  */
 static void runtime_search_cleanups(struct runtime *runtime, uint64_t queue)
 {
-    enum { WORDS = 3 * 256 / 8, WORK = 1 << 20 };
+    enum { CACHE_LINE = 256, WORDS = 3 * CACHE_LINE / 8, WORK = 1 << 20 }; /* the longest line */
     struct search search = {.runtime = runtime, .work = WORK};
     uint64_t value;
     for (uint64_t at = queue; at < queue + WORDS * 8; at += 8)
@@ -378,15 +383,15 @@ static void examine_part(struct search *search, const struct runtime_part *part)
     }
 }
 
-/* Finds the variables of a stripped program by their contents. Variables that are not
- * found stay 0. */
+/* Finds the variables of a stripped program by their contents. Variables that are not found stay 0.
+ * The work is in proportion to the words of data that the process has, and a little more. */
 static void runtime_search(struct runtime *runtime)
 {
-    enum { WORK_PER_WORD = 64 };
+    enum { WORK_PER_WORD = 64, LEAST_WORK = 1 << 20 };
     const uint64_t words = (runtime->end - runtime_data_start(runtime)) / 8,
                    most = runtime->memory->bytes / 8;
     struct search search = {.runtime = runtime,
-                            .work = WORK_PER_WORD * MIN(words, most) + (1 << 20)};
+                            .work = WORK_PER_WORD * MIN(words, most) + LEAST_WORK};
     struct runtime_part part = {.range = 0};
     while (runtime_next_part(runtime, &part))
         examine_part(&search, &part);
@@ -409,7 +414,7 @@ static bool runtime_is_allgs(struct runtime *runtime, uint64_t address)
 
 /* ---- reading ---- */
 
-/* Reads the slice at an address. */
+/* Reads the slice at an address. Returns false if it is missing, or is longer than its capacity. */
 bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret)
 {
     return memory_read(runtime->memory, address, 8, &ret->data) &&
@@ -543,8 +548,9 @@ static struct g2h_error *runtime_find_layout(struct runtime *runtime)
 
 /* ---- moduledata ---- */
 
-/* Reads the mask of a segment that has this many bytes. Returns false if the mask is missing, or
- * does not have a bit for each word of the segment. */
+/* Reads the mask of a segment that has this many bytes: the runtime.bitvector at an address, a
+ * number of bits (int32) and a pointer to them. Returns false if the mask is missing, or does not
+ * have a bit for each word of the segment. */
 static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
                               struct runtime_mask *ret)
 {
@@ -560,10 +566,9 @@ static bool runtime_read_mask(const struct runtime *runtime, uint64_t address, u
     return ret->bits != NULL;
 }
 
-/* Reads the fields of the process's moduledata, and the pointer masks of its data and bss. Error:
- * its sections are not in their order, it differs from the file's, or the masks have other sizes
- * than data and bss. */
-static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t address)
+/* Reads the addresses of sections in the process's moduledata. Returns whether the sections are in
+ * their order. */
+static bool read_sections(struct runtime *runtime, uint64_t address)
 {
     const struct {
         enum layout_field field;
@@ -586,9 +591,17 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
     };
     for (size_t i = 0; i < COUNT_OF(words); i++)
         *words[i].value = runtime_field(runtime, address, words[i].field);
-    if (runtime->data > runtime->edata || runtime->edata > runtime->bss ||
-        runtime->bss > runtime->ebss || runtime->ebss > runtime->end ||
-        runtime->text >= runtime->etext || runtime->types >= runtime->etypes)
+    return runtime->data <= runtime->edata && runtime->edata <= runtime->bss &&
+           runtime->bss <= runtime->ebss && runtime->ebss <= runtime->end &&
+           runtime->text < runtime->etext && runtime->types < runtime->etypes;
+}
+
+/* Reads the fields of the process's moduledata, and the pointer masks of its data and bss. Error:
+ * its sections are not in their order, it differs from the file's, or the masks have other sizes
+ * than data and bss. */
+static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t address)
+{
+    if (!read_sections(runtime, address))
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: runtime.firstmoduledata of %s makes no sense: it is from "
                             "another executable, or from an unknown release of Go",
@@ -615,7 +628,7 @@ uint64_t runtime_data_start(const struct runtime *runtime)
 }
 
 /* Finds the next part of the data that may have been written to. Memory that was never touched is
- * zeros, so it is skipped. */
+ * zeros, so it is skipped; parts end at the ends of the memory's ranges. */
 bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
 {
     const struct memory *memory = runtime->memory;
@@ -682,7 +695,8 @@ bool runtime_next_module(struct runtime *runtime, uint64_t *module, struct runti
 
 /* Finds the moduledata of the process, whose first word is the address of the pclntab there:
  * otherwise the executable is another one. If the process has only just started, the error may say
- * that instead. */
+ * that instead: also if the word is still 0, or as it is in the file (is_raw), because the dynamic
+ * linker has not come this far yet. */
 static struct g2h_error *find_moduledata(struct runtime *runtime)
 {
     const uint64_t in_file = exe_moduledata(runtime->exe);
@@ -707,7 +721,6 @@ static struct g2h_error *find_moduledata(struct runtime *runtime)
     struct g2h_error *error =
         error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran",
                      g2h_exe_path(runtime->exe), runtime->process->name);
-    /* The dynamic linker has not come this far yet. */
     const bool is_raw = table == 0 || table == runtime->pclntab->address;
     return is_raw ? runtime_explain(runtime->process, error) : error;
 }
@@ -820,7 +833,8 @@ static struct g2h_error *runtime_find_variables(struct runtime *runtime)
 /* ---- all of it ---- */
 
 /* Returns whether spans have inline marks, as with the Green Tea collector, which is an experiment
- * or the default depending on the release. */
+ * or the default depending on the release: in a program with it, the structure of these marks has
+ * WITH_MARKS bytes. */
 static bool has_inline_marks(const struct runtime *runtime)
 {
     enum { WITH_MARKS = 128 };
@@ -829,7 +843,7 @@ static bool has_inline_marks(const struct runtime *runtime)
     return is_on || (!is_off && runtime_size(runtime, LAYOUT_SPAN_INLINE_MARK_BITS) == WITH_MARKS);
 }
 
-/* Finds the runtime, assuming a release. */
+/* Finds the runtime, assuming a release (go1.minor). Errors: as those of runtime_init(). */
 static struct g2h_error *find_for_release(struct runtime *runtime, int minor)
 {
     runtime->missing = 0;
@@ -862,9 +876,11 @@ static bool goroutines_start_at_functions(struct runtime *runtime)
     return true;
 }
 
-/* Finds the runtime of a program whose version and functions name no release: as the newest whose
- * layout makes its variables valid. If none does, the error is that of the first. Not if DWARF has
- * the layout: then the release does not matter. */
+/* Finds the runtime of a program whose version and functions name no release: tries releases from
+ * the newest one down, until the layout of one makes the variables valid, and its goroutines start
+ * at functions. If goroutines nowhere do, the runtime is that of the last release that was tried;
+ * if no variables are valid, the error is that of the first. Tries only the newest one if DWARF has
+ * the layout, since then the release does not matter. */
 static struct g2h_error *find_by_layout(struct runtime *runtime, int oldest, int newest)
 {
     struct g2h_error *first = find_for_release(runtime, newest);
@@ -889,6 +905,7 @@ static struct g2h_error *runtime_find_all(struct runtime *runtime)
     const int newest = MIN(built_by->newest, layout_newest);
     TRY(newest > oldest ? find_by_layout(runtime, oldest, newest)
                         : find_for_release(runtime, built_by->minor));
+    /* malloc.go: arenaBaseOffset, as amd64 sign-extends addresses */
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
     runtime->specials_most = runtime->memory->bytes / 8;

@@ -12,6 +12,25 @@
  * heapArenaBytes). */
 enum { RUNTIME_PAGE_SIZE = 8192, RUNTIME_ARENA_SIZE = 64 << 20 };
 
+/* Values of g.atomicstatus (runtime2.go: _Gidle and so on), as far as they matter here; and the bit
+ * that is added while the goroutine's stack is being scanned. */
+enum {
+    STATUS_IDLE = 0,
+    STATUS_RUNNING = 2,
+    STATUS_SYSCALL = 3,
+    STATUS_DEAD = 6,
+    STATUS_COPYSTACK = 8,
+    STATUS_DEADEXTRA = 11, /* the last one, since Go 1.26 */
+    STATUS_SCAN = 0x1000
+};
+
+/* The size of a block of queued finalizers, and how many fit into it (mfinal.go: finBlock). */
+enum { RUNTIME_FIN_BLOCK_SIZE = 4096, RUNTIME_FIN_BLOCK_ENTRIES = 101 };
+
+/* Buckets of profiles (mprof.go): the type of those of the memory profile, and the most callers
+ * that one has in any release (maxProfStackDepth). */
+enum { RUNTIME_MEM_PROFILE = 1, RUNTIME_DEEPEST_STACK = 1024 };
+
 /* A pointer, a length and a capacity. */
 struct runtime_slice {
     uint64_t data, count, capacity;

@@ -84,6 +84,12 @@ static bool is_single(const struct sampled_span *span)
     return span->spanclass >> 1 == 0;
 }
 
+/* Returns whether the objects of a span have no pointers: the last bit of its class (noscan). */
+static bool has_no_pointers(const struct sampled_span *span)
+{
+    return span->spanclass % 2 == 1;
+}
+
 /* Drops the pages of a span, if they are read through a window. */
 static void drop_span(const struct runtime *runtime, const struct span *span)
 {
@@ -158,10 +164,10 @@ static bool find_slot(const struct sampling *sampling, uint64_t address, uint64_
 
 /* ---- the sample ---- */
 
-/* A span by which one is chosen. */
+/* A span that may be chosen: those of a class with the lowest hashes are. */
 struct sampled_draw {
     uint64_t hash;
-    uint32_t span;
+    uint32_t span; /* its index in struct sampled_spans */
     uint8_t spanclass;
 };
 
@@ -221,16 +227,18 @@ static struct g2h_error *choose_spans(struct sampling *sampling)
 
 /* ---- the pointers of an object ---- */
 
+/* The part of an object whose pointers are visited. */
 struct sampled_visit {
     const struct heap_mask *mask;
     const uint8_t *contents;
     uint64_t words; /* of the contents */
 };
 
-/* A position in the pointers of an object: the words of its mask that are left. */
+/* A position in the pointers of an object, whose mask is read 64 words at a time. */
 struct sampled_cursor {
     uint64_t first, in; /* the repetition's first word; the words of the mask that have been read */
-    uint64_t bits, base;
+    uint64_t bits,
+        base; /* of the last words read: those that are left, and the first one's index */
 };
 
 /* Finds the next pointer. Returns false if there is none. Pointers are the words whose bits are set
@@ -259,8 +267,8 @@ static bool next_pointer(const struct sampled_visit *visit, struct sampled_curso
     return true;
 }
 
-/* Begins to visit the pointers in the first bytes of an object. Sets visit->words to 0 if there are
- * none, or they are missing. Returns false if memory runs out. */
+/* Begins to visit the pointers in the first HEAD bytes of an object. Sets visit->words to 0 if
+ * there are none, or they are missing. Returns false if memory runs out. */
 static bool begin_visit(struct sampling *sampling, unsigned worker, const struct span *span,
                         uint64_t address, struct heap_mask *mask, struct sampled_visit *visit)
 {
@@ -277,8 +285,9 @@ static bool begin_visit(struct sampling *sampling, unsigned worker, const struct
 
 /* ---- downwards, from the roots ---- */
 
-/* Reads the object that a word points to, if the search may go on. Returns false if memory runs
- * out. */
+/* Adds the object that a word points to to those that are read, and to the queue; nothing if the
+ * word points to none, the object is in the queue already, or the limits of the search are reached.
+ * Returns false if memory runs out. */
 static bool go_down(struct sampling *sampling, uint64_t address)
 {
     const struct sampled_span *span;
@@ -350,8 +359,8 @@ static bool go_down_from_variables(struct sampling *sampling)
     return true;
 }
 
-/* Follows the first pointers of the object in a slot. Returns false if memory runs out.
- * MOST_CHILDREN of them. */
+/* Follows the first MOST_CHILDREN pointers of the object in a slot. Returns false if memory runs
+ * out. */
 static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
 {
     const struct sampled_span *spans = sampling->sampled->spans.data;
@@ -364,7 +373,7 @@ static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
     BISECT(after, sampling->sampled->spans.count, spans[after].first_slot <= slot);
     assert(after > 0);
     const struct sampled_span *of = &spans[after - 1];
-    if (of->spanclass % 2 == 1 || /* no pointers */
+    if (has_no_pointers(of) ||
         span_read_fields_of(sampling->records->runtime, of->index, &span) != SPAN_IN_USE)
         return true;
     if (!begin_visit(sampling, 0, &span, of->start + (slot - of->first_slot) * of->elemsize, &mask,
@@ -377,7 +386,8 @@ static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
     return true;
 }
 
-/* Reads the objects next to the roots. */
+/* Reads the objects next to the roots: those at most DEPTH pointers away. Each turn follows the
+ * objects that the one before has appended to the queue. */
 static struct g2h_error *search_down(struct sampling *sampling)
 {
     size_t at = 0;
@@ -404,7 +414,8 @@ static void filter_add(struct sampling *sampling, const struct sampled_span *spa
         bits_add(sampling->filter, hash_of_page(sampling, page * RUNTIME_PAGE_SIZE));
 }
 
-/* Makes the filter of the frontier. */
+/* Makes the filter of the frontier. It may have pages that the frontier does not: look_at_span()
+ * looks closely at what passes. */
 static void filter_make(struct sampling *sampling)
 {
     const struct sampled_spans *sampled = sampling->sampled;
@@ -463,7 +474,7 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
     for (size_t i = first; i < last && i < sampled->spans.count; i++) {
         const struct sampled_span *of = &sampled->spans.data[i];
         uint64_t address;
-        if (of->is_chosen || of->spanclass % 2 == 1 || /* read already, or without pointers */
+        if (of->is_chosen || has_no_pointers(of) ||
             !memory_read(runtime->memory, runtime->allspans.data + 8 * (uint64_t)of->index, 8,
                          &address) ||
             span_read(runtime, address, &span) != SPAN_IN_USE || span.start != of->start)
@@ -474,8 +485,8 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
     return NULL;
 }
 
-/* Takes the referrers of a task: of each target the first ones. MOST_REFERRERS at most; one that
- * was found already needs no place. */
+/* Takes the referrers of a task: of each target the first MOST_REFERRERS. One that was found for
+ * another target needs no place among them. */
 static struct g2h_error *take_referrers(void *context, const struct worker_buffer *buffer)
 {
     struct sampling *sampling = context;
@@ -568,6 +579,7 @@ struct g2h_error *sampled_spans_choose(struct records *records, struct sampled_s
 
 enum { SPANCLASSES = 256 };
 
+/* The counts of a class of spans; number: among the classes that have any. */
 struct sampled_kind {
     uint64_t number, elemsize, spans, chosen, objects;
 };

@@ -23,7 +23,7 @@
 enum { SPECIAL_SECRET = 10, SECRETS_SINCE = 26 };
 
 /* Returns whether the object of a special is dead, and the sweep of its span will keep it just for
- * its finalizer. The span must be from span_read(). */
+ * its finalizer. The span must be from span_read(). False for a special beyond the slots. */
 static inline bool span_revives(const struct span *span, const struct special *special)
 {
     assert(span->elemsize > 0);
@@ -161,9 +161,10 @@ static bool has_live_slot(const struct span *span)
     return false;
 }
 
-/* Reads a special, and finds the next one. Counts all specials that are read, since a damaged chain
- * may be circular; and those that are missing, or too many, because a root may be among those after
- * them. Several threads count. */
+/* Reads a special, and finds the next one. Returns false at the end of the chain (address is 0), or
+ * if the special is missing or one too many. Counts all specials that are read, since a damaged
+ * chain may be circular; and those that are missing, or too many, because a root may be among those
+ * after them. Several threads count. */
 bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
                   uint64_t *ret_next)
 {
@@ -206,8 +207,8 @@ static uint64_t special_cleanup(const struct runtime *runtime)
     return runtime->minor >= 25 ? 7 : 6;
 }
 
-/* Finds the slots that secret.Do has allocated. Such an object has a slot of its own, also if it is
- * tiny. */
+/* Finds the slots that secret.Do has allocated: the bits of *ret. Returns whether there are any; if
+ * not, *ret may not be set. Such an object has a slot of its own, also if it is tiny. */
 bool span_secrets(struct runtime *runtime, const struct span *span,
                   uint64_t ret[SPAN_MOST_SLOTS / 64 + 1])
 {
@@ -289,7 +290,8 @@ enum span_state span_read_fields(const struct runtime *runtime, uint64_t address
     return spans_read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
 }
 
-/* Reads the fields of a span by its index in allspans. */
+/* Reads the fields of a span by its index in allspans; the results are those of
+ * span_read_fields(). */
 enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index, struct span *ret)
 {
     uint64_t address;
@@ -298,8 +300,9 @@ enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t inde
                : SPAN_MISSING;
 }
 
-/* Reads a span. A span that has been swept has its live objects in allocBits; before that, only the
- * marks say which ones live. */
+/* Reads a span; the results are those of span_read_fields(), and SPAN_MISSING if its bits are not
+ * there. A span that has been swept has its live objects in allocBits; before that, only the marks
+ * say which ones live. */
 enum span_state span_read(struct runtime *runtime, uint64_t address, struct span *ret)
 {
     const enum span_state state = span_read_fields(runtime, address, ret);
@@ -315,7 +318,8 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
 }
 
 /* Reads which slots the last collection has marked. Of a span that has been swept, allocBits are
- * the marks. While a thread sweeps a span it is not known where they are. */
+ * the marks. While a thread sweeps a span it is not known where they are: then, and if the bits are
+ * missing, returns false. *ret_address is where the bits are in the process. */
 bool span_read_marks(const struct runtime *runtime, const struct span *span,
                      uint64_t ret[SPAN_MOST_SLOTS / 64 + 1], uint64_t *ret_address)
 {
@@ -331,8 +335,8 @@ bool span_read_marks(const struct runtime *runtime, const struct span *span,
     return true;
 }
 
-/* Returns the bytes of a span that is in use, but not for objects: for stacks, or by the
- * runtime. */
+/* Returns the bytes of a span that is in use, but not for objects: for stacks, or by the runtime. 0
+ * for other spans, and if the mspan is missing. */
 uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address)
 {
     uint64_t state, pages;
@@ -427,25 +431,26 @@ static bool put_fin_block(struct records *records, uint64_t block, uint64_t coun
     return true;
 }
 
-/* Writes the finalizers that wait to be run, from the runtime's list of blocks. */
+/* Writes the finalizers that wait to be run, from the runtime's list of blocks. left ends a list
+ * that damage has made a circle. */
 static struct g2h_error *put_queued(struct records *records)
 {
-    enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
     struct runtime *runtime = records->runtime;
     uint64_t block = 0;
-    uint64_t left = runtime->memory->bytes / BLOCK + 1;
+    uint64_t left = runtime->memory->bytes / RUNTIME_FIN_BLOCK_SIZE + 1;
     if (runtime->allfin != 0)
         runtime_word(runtime, runtime->allfin, &block);
     for (; block != 0 && left > 0; left--) {
         const uint64_t count = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_CNT);
-        TRY_MEMORY(put_fin_block(records, block, MIN(count, MOST_IN_BLOCK)));
+        TRY_MEMORY(put_fin_block(records, block, MIN(count, RUNTIME_FIN_BLOCK_ENTRIES)));
         block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
     }
     runtime->missing += block != 0; /* the chain does not end */
     return NULL;
 }
 
-/* Writes a root that keeps an object, unless pointer is nil. Returns false if memory runs out. */
+/* Writes a root (a record of "other roots") that keeps the object at pointer, unless that is nil.
+ * Returns false if memory runs out. */
 static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
 {
     const struct g2h_bytes text = bytes_at(description, strlen(description));
@@ -470,7 +475,8 @@ static bool put_cleanup_block(struct records *records, uint64_t block, uint64_t 
     return true;
 }
 
-/* Writes what the cleanups that wait to be run keep alive, from the runtime's list of blocks. */
+/* Writes what the cleanups that wait to be run keep alive, from the runtime's list of blocks. left
+ * as in put_queued(). */
 static struct g2h_error *put_queued_cleanups(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -503,8 +509,6 @@ struct g2h_error *records_put_finalizers(struct records *records)
     return walk_specials(&walk);
 }
 
-/* ---- samples ---- */
-
 /* Writes the samples of the memory profile. */
 struct g2h_error *records_put_samples(struct records *records)
 {
@@ -530,11 +534,10 @@ static bool put_part(struct worker_buffer *buffer, const char *part, uint64_t ob
 static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special,
                         uint64_t object)
 {
-    enum { SINCE_BOXES = 26 };
     const uint64_t fn = special + runtime_offset(runtime, LAYOUT_SPECIAL_CLEANUP_FN);
     uint64_t call = 0, function = 0, argument = 0;
     runtime_word(runtime, fn, &function);
-    if (runtime->minor >= SINCE_BOXES) {
+    if (runtime->minor >= CLEANUP_BOXES_SINCE) {
         runtime_word(runtime, fn - WORD, &call);
         runtime_word(runtime, fn + WORD, &argument);
     }

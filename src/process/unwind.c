@@ -19,12 +19,16 @@
 
 enum { WORD = 8 };
 
-/* abi.FuncFlag… */
+/* Bits of a function's flag (internal/abi/symtab.go: FuncFlagTopFrame, FuncFlagSPWrite): the stack
+ * ends with it; it changes the stack pointer otherwise than its table of changes says. */
 enum { TOP_FRAME = 1, SP_WRITE = 2 };
 
+/* Which of a function's tables of 32-bit numbers by pc has the index of its map of live words
+ * (symtab.go: PCDATA_StackMapIndex). */
 enum { PCDATA_STACK_MAP_INDEX = 1 };
 
-/* Returns the bytes that the smallest frame of a function has. */
+/* Returns the bytes that the smallest frame of a function has (sys.MinFrameSize): on ppc64 the
+ * caller's area of the ABI, on other machines with a link register its word. */
 static unsigned least_frame(uint16_t machine)
 {
     if (machine == EM_X86_64)
@@ -33,7 +37,10 @@ static unsigned least_frame(uint16_t machine)
 }
 
 /* Prepares for walks over stacks. The work is limited by the size of the memory, as stacks may be
- * damaged. usual_lr: the machine has a link register. */
+ * damaged: WALKS over as many bytes of stacks as there is memory, and PER_BYTE steps in tables for
+ * each byte. usual_lr: the machine has a link register. pushed: what a signal's handler takes of
+ * the stack for the link register of the function that it interrupts: on arm64 the stack pointer
+ * stays at a multiple of 16. */
 void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 {
     const uint16_t machine = runtime->process->machine;
@@ -110,7 +117,8 @@ static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *
     return true;
 }
 
-/* Finds the function at a pc and makes it the current one. Returns false if there is none. */
+/* Finds the function at a pc and makes it the current one. Returns false if there is none, or its
+ * frame is not known. seen caches functions by pc; pc 0 marks an empty place of it. */
 static bool find_function(struct unwinder *unwinder, uint64_t pc)
 {
     struct unwind_function *seen = &unwinder->seen[map_hash(pc) % UNWIND_FUNCTIONS];
@@ -143,8 +151,10 @@ static bool is_last(const struct unwinder *unwinder)
     return (function->record.flag & TOP_FRAME) != 0 || (writes_sp && !unwinder->is_innermost);
 }
 
-/* Finds the function's return address; 0 if its frame is the last one. Returns false if the address
- * is missing. */
+/* Finds the function's return address: unwinder->lr; 0 if its frame is the last one. On
+ * machines with a link register it is in that (unwinder->lr is not 0) while the innermost function
+ * has no frame yet, or where pass_signal() has found it; otherwise it is on the stack. Returns
+ * false if it is missing there. */
 static bool find_return(struct unwinder *unwinder)
 {
     const struct unwind_frame *frame = &unwinder->frame;
@@ -155,13 +165,13 @@ static bool find_return(struct unwinder *unwinder)
     }
     if (!unwinder->usual_lr)
         return stack_word(unwinder, frame->fp - WORD, &unwinder->lr);
-    return (!(unwinder->is_innermost && frame->sp < frame->fp) && unwinder->lr != 0) ||
-           stack_word(unwinder, frame->sp, &unwinder->lr);
+    const bool has_stored_lr = unwinder->is_innermost && frame->sp < frame->fp;
+    return (!has_stored_lr && unwinder->lr != 0) || stack_word(unwinder, frame->sp, &unwinder->lr);
 }
 
-/* Returns where a frame continues: after a panic by a signal (sigpanic) only its deferred calls are
- * run; 0 if it has none, so that nothing in it lives. after_sigpanic: the frame that it called is
- * sigpanic's. */
+/* Returns where a frame continues: at its pc; but after a panic by a signal (sigpanic) only its
+ * deferred calls are run, from the byte after deferreturn on (traceback.go), or 0 if it has none,
+ * so that nothing in it lives. after_sigpanic: the frame that it called is sigpanic's. */
 static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpanic)
 {
     const struct unwind_function *function = &unwinder->current;
@@ -180,8 +190,11 @@ static bool take_stack(struct unwinder *unwinder, uint64_t size)
     return is_there;
 }
 
-/* Completes the frame of the current function, from frame.sp. Returns false if it does not fit in
- * the stack, or its return address is missing. after_sigpanic as in find_continpc(). */
+/* Completes the frame of the current function, from frame.sp: fp is after the frame, varp after its
+ * variables, argp at its arguments. Between variables and fp are the return address (without a link
+ * register) and, on machines that keep one, the caller's frame pointer. Returns false if the frame
+ * does not fit in the stack, or its return address is missing. after_sigpanic as in
+ * find_continpc(). */
 static bool unwind_complete(struct unwinder *unwinder, bool after_sigpanic)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -240,8 +253,9 @@ static bool pass_signal(struct unwinder *unwinder)
     return true;
 }
 
-/* Goes to the caller's frame. A return address that leads to the frame itself would loop. Functions
- * that a signal has injected have no call that put a return address where others do. */
+/* Goes to the caller's frame. Returns false if there is none, or it is not known: is_complete tells
+ * which. A return address that leads to the frame itself would loop. Functions that a signal has
+ * injected have no call that put a return address where others do. */
 bool unwind_next(struct unwinder *unwinder)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -268,7 +282,8 @@ bool unwind_next(struct unwinder *unwinder)
 
 #define NO_REGISTER UINT8_MAX
 
-/* The indexes of registers of a machine, in NT_PRSTATUS and in a signal's frame. */
+/* The indexes of registers of a machine, in NT_PRSTATUS (the kernel's struct user_regs_struct or
+ * pt_regs: asm/ptrace.h) and in a signal's frame (struct sigcontext: asm/sigcontext.h). */
 struct thread_machine {
     uint16_t machine; /* EM_… */
     uint8_t sp, pc, lr;
@@ -315,8 +330,8 @@ static const struct thread_machine *threads_machine_of(const struct runtime *run
     return NULL;
 }
 
-/* Returns register number index. The registers of a signal's frame are bytes of the process's
- * memory, all others are words. NO_REGISTER has the value 0. */
+/* Returns register number index. The registers of a signal's frame are little-endian bytes of the
+ * process's memory, all others are words of this program. NO_REGISTER has the value 0. */
 static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned index)
 {
     const uint8_t *at = registers + WORD * (size_t)index;
@@ -329,7 +344,7 @@ static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned i
     return value;
 }
 
-/* Returns the stack pointer of a thread. */
+/* Returns the stack pointer of a thread, or 0 if it has too few registers. */
 static uint64_t sp_of(const struct thread_machine *machine, const struct process_thread *thread)
 {
     return machine->sp < thread->count ? thread->registers[machine->sp] : 0;
@@ -449,7 +464,7 @@ static struct g2h_error *list_ms(struct threads *threads)
     return NULL;
 }
 
-/* Lists the Ms and finds their threads. */
+/* Lists the Ms and finds their threads. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime)
 {
     *threads = (struct threads){.runtime = runtime, .words_left = runtime->memory->bytes / WORD};
@@ -494,22 +509,22 @@ static void start_at(const struct thread_machine *machine, const uint8_t *regist
                                  .in_signal = in_signal};
 }
 
-/*
- * Finds the registers of a goroutine that a signal's handler will restore. They follow uc_stack,
- * which has the bounds of the handler's stack. A handler that ends the program by a signal is
- * interrupted itself, so there may be two such frames: the wanted one has a stack pointer in
- * [g_low, g_high). Returns false if it is not found.
+/* Finds the registers of a goroutine that a signal's handler will restore. They follow uc_stack
+ * (stack_t: start, flags, size), which has the bounds of the handler's stack, gsignal's. A handler
+ * that ends the program by a signal is interrupted itself, so there may be two such frames: the
+ * wanted one has a stack pointer in [g_low, g_high). Returns false if it is not found.
  */
 static bool find_signal_frame(struct threads *threads, const struct thread_m *m, uint64_t g_low,
                               uint64_t g_high, struct unwind_start *ret)
 {
     const struct thread_machine *machine = threads_machine_of(threads->runtime);
     const struct memory *memory = threads->runtime->memory;
+    enum { LARGEST_STACK = 1 << 20 }; /* gsignal's: the runtime's has 32 KB */
     uint64_t low, high;
     if (!machine || machine->signal_at == 0 || !m->thread || m->gsignal == 0 ||
         !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_LO, &low) ||
         !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_HI, &high) ||
-        !is_in(sp_of(machine, m->thread), low, high) || high - low > (1 << 20))
+        !is_in(sp_of(machine, m->thread), low, high) || high - low > LARGEST_STACK)
         return false;
     for (uint64_t at = sp_of(machine, m->thread) & ~UINT64_C(7);
          at < high && high - at >= WORD && threads->words_left > 0;
