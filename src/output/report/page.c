@@ -95,8 +95,8 @@ void page_append_clipped(struct text *text, const void *words, size_t size, size
     text_append_string(text, "…");
 }
 
-/* Appends most characters of a longer string: its begin and its end, with an ellipsis between
- * them. */
+/* Appends a longer string cut to so many characters as `most` says: its begin and its end, with an
+ * ellipsis between them. */
 static void append_ends(struct text *text, const char *data, size_t size, size_t most)
 {
     size_t head = 0;
@@ -237,19 +237,19 @@ static size_t count_blanks(const char *data, size_t size)
 static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent,
                          bool is_head)
 {
-    size_t any = 0, behind_comma = 0, between = 0, count = 0;
+    size_t any = 0, after_comma = 0, between = 0, count = 0;
     for (size_t at = 0, escape; at < size && count <= page->columns;
          at += escape > 0 ? escape : 1) {
         escape = escape_size(data + at, size - at);
         if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ') {
             const bool is_good = is_head || count > page->columns / 2;
             any = at;
-            behind_comma = is_good && data[at - 1] == ',' ? at : behind_comma;
+            after_comma = is_good && data[at - 1] == ',' ? at : after_comma;
             between = is_good && !is_head && at + 1 < size && data[at + 1] == ' ' ? at : between;
         }
         count += escape == 0 && is_begin(data[at]);
     }
-    return between > 0 ? between : behind_comma > 0 ? behind_comma : any;
+    return between > 0 ? between : after_comma > 0 ? after_comma : any;
 }
 
 /* Appends a line so that it fits: it continues in the next lines, below its first words, or below
@@ -257,6 +257,7 @@ static size_t find_break(const struct page *page, const char *data, size_t size,
  * more at most; what is still too wide is cut. */
 static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
 {
+    /* Blanks before: the title of a detail, the detail, other lines that continue. */
     enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };
     const size_t blanks = count_blanks(data, size);
     const bool is_head = blanks == 2 && blanks < size && data[2] >= '0' && data[2] <= '9';
@@ -856,6 +857,7 @@ void page_deinit(struct page *page)
 
 /* ==== rows in columns as wide as the page allows ==== */
 
+/* Blanks between columns; and characters of the first column, however wide the others are. */
 enum { GAP = 3, LEAST_FIRST = 20 };
 
 /* Begins a table. A title may begin with "@" (an address), ">" (a number) or "_" (on a line of its

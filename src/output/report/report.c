@@ -30,7 +30,8 @@ static const char *plural_of(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Says what is in no row as it is beside what the report is about. JSON has it in "heap". */
+/* Says what is in no row, because it is beside what the report is about (--under); JSON has that
+ * with the totals. */
 static void put_else(const struct report *report)
 {
     const struct g2h_view_account *account = g2h_view_account(report->findings->view);
@@ -80,7 +81,7 @@ struct g2h_error *report_put_classes(const struct report *report)
 /* ==== the tree of retainers ==== */
 
 enum {
-    MOST_LINES = 50,
+    MOST_LINES = 50,   /* of the whole tree */
     MOST_CHILDREN = 8, /* most children of a node that are shown */
     MOST_DEPTH = 16,
     LEAST_NAME = 20, /* characters */
@@ -521,7 +522,7 @@ static struct g2h_error *put_page(const struct report_work *work, struct page *p
 }
 
 /* Finds what all sections but waste need, then writes these sections to each page. */
-static struct g2h_error *report_put_most(void *context)
+static struct g2h_error *put_all_but_waste(void *context)
 {
     struct report_work *work = context;
     TRY(findings_merge(work->findings));
@@ -536,7 +537,7 @@ static struct g2h_error *report_put_most(void *context)
     return NULL;
 }
 
-/* Finds waste, beside report_put_most() on another thread. */
+/* Finds waste, beside put_all_but_waste() on another thread. */
 static struct g2h_error *find_waste(void *context)
 {
     struct report_work *work = context;
@@ -556,8 +557,8 @@ struct g2h_error *report_make(struct findings *findings, const struct g2h_report
                            !is_short(&work) && !is_of_sample(&work) &&
                            report_has_section(&work, G2H_SECTION_WASTE);
     TRY(findings_begin(findings, has_waste));
-    TRY(has_waste ? workers_beside(findings->threads, report_put_most, find_waste, &work)
-                  : report_put_most(&work));
+    TRY(has_waste ? workers_beside(findings->threads, put_all_but_waste, find_waste, &work)
+                  : put_all_but_waste(&work));
     for (size_t i = 0; i < count; i++) {
         const struct report report = {findings, suspects, &pages[i]};
         if (has_waste)

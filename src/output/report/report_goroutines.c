@@ -41,10 +41,10 @@ static struct g2h_bytes site_of(struct g2h_bytes site)
     return at > 0 && word.size > 0 && bytes_contain(word, ":") ? word : text_without(site, words);
 }
 
-/* Says how long goroutines have waited: "5 to 12 minutes" (median and most). Nothing for less than
- * a minute. */
+/* Says how long goroutines have waited, between two other texts: "5 to 12 minutes" (median and
+ * most). Nothing for less than a minute. */
 void report_put_minutes(const struct report *report, const struct stack_place *place,
-                        const char *before, const char *behind)
+                        const char *before, const char *after)
 {
     if (place->oldest == 0)
         return;
@@ -54,7 +54,7 @@ void report_put_minutes(const struct report *report, const struct stack_place *p
     else
         PUT(report->page, "|%n{minutes}", place->median);
     PUT(report->page, "%n{most_minutes} %s%s", place->oldest,
-        place->oldest == 1 ? "minute" : "minutes", behind);
+        place->oldest == 1 ? "minute" : "minutes", after);
 }
 
 /* Adds what JSON says of the goroutines of a row, if there is an example: the function that they
@@ -229,7 +229,7 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
     } else {
         text_append(text, data, state);
     }
-    state += state > 0; /* the blank behind it */
+    state += state > 0; /* the blank after it */
     left -= MIN(state, left);
     if (left >= LEAST) {
         text_append_string(text, state > 0 ? " " : "");
@@ -382,8 +382,9 @@ static struct g2h_error *report_goroutines_put_ended(const struct report *report
     return NULL;
 }
 
-/* Writes a table of places, of which shown are rows outside of JSON. Which columns there are
- * depends on whether there is a base, and on whether goroutines are leaked or have labels. */
+/* Writes a table of places, of which `shown` are rows outside of JSON, and sums up the others in a
+ * line. Which columns there are depends on whether there is a base, and on whether goroutines are
+ * leaked or have labels. */
 static struct g2h_error *put_places(struct goroutines_report *goroutines,
                                     const goroutine_place_vector *places, size_t shown)
 {
@@ -400,7 +401,7 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
              report->findings->base ? ",>grown" : "",
              goroutines->leaks.places.count > 0 ? ",>leaked" : "", has_labels ? labels : "");
     table_init(&table, report->page, "goroutines", titles, shown);
-    size_t site = report->findings->base ? 4 : 3;
+    size_t site = report->findings->base ? 4 : 3; /* the index of "started by" in the titles */
     site += goroutines->leaks.places.count > 0;
     table.columns[0].fit = place_fit;
     table.columns[site].fit = site_fit;

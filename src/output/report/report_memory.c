@@ -106,8 +106,8 @@ static const char *name_of_part(const struct g2h_memory *memory, int part)
                                                          : parts[part].name;
 }
 
-/* Reports the largest files: " (bolt.db 610 MB, index 2 MB)". Paths are private if strings are.
- * MOST_FILES at most. */
+/* Reports the largest MOST_FILES files: " (bolt.db 610 MB, index 2 MB)". Paths are private if
+ * strings are. */
 static void put_files(const struct report *report)
 {
     const struct g2h_memory *memory = report->findings->memory;
@@ -191,8 +191,8 @@ static uint64_t in_heap(const struct g2h_memory *memory)
            memory->parts[G2H_MEMORY_FREE];
 }
 
-/* Names the parts outside of the heap that grew, the one that grew most first. Each by LEAST_GROWTH
- * or more. */
+/* Names the parts outside of the heap that grew by LEAST_GROWTH or more, the one that grew most
+ * first. */
 static void put_grown_parts(const struct report *report, const struct g2h_memory *before)
 {
     const struct g2h_memory *memory = report->findings->memory;

@@ -94,7 +94,7 @@ enum {
     MOST_PINS = 2 /* classes that a line names */
 };
 
-/* Reports the classes that pin the sparse spans of a row. As text MOST_PINS at most. */
+/* Reports the classes that pin the sparse spans of a row, as text MOST_PINS of them. */
 static void put_pins(const struct report *report, const struct fragmentation *fragmentation,
                      uint64_t slot)
 {
@@ -256,8 +256,9 @@ static void put_size(struct page *page, const struct waste_row *row)
         PUT(page, "|%b{outside}%b{used}", row->outside, row->elements);
 }
 
-/* Adds a part whose rows are declarations; counted is what its rows count. head is the template of
- * its first line, and tail ends this line; NULL: the bytes of what is counted do. */
+/* Adds a part of JSON (key) whose rows are declarations; counted is the key of what its rows count.
+ * head is the template of its first line, and tail ends this line; NULL: the bytes of what is
+ * counted do. Nothing if there are no rows. As text only if it is much. */
 static void put_places(const struct report *report, const struct waste_rows *rows, const char *key,
                        const char *counted, const char *head, const char *tail)
 {

@@ -61,8 +61,8 @@ static bool append_pool(const struct who *who, struct text *text)
     return false;
 }
 
-/* Reports what deferred calls hold, by class. MOST at most, each with at least a fiftieth of the
- * whole. */
+/* Reports what deferred calls hold, by class: MOST classes at most, each with at least a fiftieth
+ * of the whole. */
 static struct g2h_error *put_deferred(const struct report *report, uint32_t calls)
 {
     enum { MOST = 6 };
@@ -397,79 +397,122 @@ static void append_with_class(const struct report *report, const struct who *who
     text_append(text, owner, (size_t)(path + who->path.size - owner));
 }
 
+/* The path to a suspect in the form that text has; a text is empty where that of struct who is
+ * good. */
+struct short_paths {
+    struct text path, below, example; /* below: what the path begins with, if it was left out */
+    bool is_pool;                     /* the path leads to what is in a sync.Pool */
+};
+
+static void short_paths_deinit(struct short_paths *paths)
+{
+    text_deinit(&paths->path);
+    text_deinit(&paths->below);
+    text_deinit(&paths->example);
+}
+
 /* Makes the path of a suspect, and that of its example, short if it does not fit on a line: path
  * becomes the field that leads to it, below the variable, example the rest of the example's path.
- * Otherwise path becomes that with its class, if its word has no name. All stay empty if the usual
- * path is good. */
-static void shorten_paths(const struct report *report, const struct who *who, struct text *path,
-                          struct text *below, struct text *example)
+ * Otherwise path becomes that with its class, if its word has no name. */
+static void shorten_paths(const struct report *report, const struct who *who,
+                          struct short_paths *ret)
 {
     const struct text *known = &who->path;
-    if (append_pool(who, path))
+    ret->is_pool = append_pool(who, &ret->path);
+    if (ret->is_pool)
         return;
     if (known->size > most_of_path(report))
-        append_field_of_holder(report, who, path);
-    if (path->size > 0) {
-        text_append(below, known->data, size_of_variable(known));
+        append_field_of_holder(report, who, &ret->path);
+    if (ret->path.size > 0) {
+        text_append(&ret->below, known->data, size_of_variable(known));
         if (who->entry.size > known->size &&
             memcmp(who->entry.data, known->data, known->size) == 0) {
-            text_append(example, path->data, path->size);
-            text_append(example, who->entry.data + known->size, who->entry.size - known->size);
+            text_append(&ret->example, ret->path.data, ret->path.size);
+            text_append(&ret->example, who->entry.data + known->size,
+                        who->entry.size - known->size);
         }
     } else if (known->size > 0) {
-        append_with_class(report, who, path);
+        append_with_class(report, who, &ret->path);
     }
 }
 
-/* Reports how the program gets to a suspect, and an example of it: the path, by its container's
- * length and number alike; who else shares it; a finalizer that keeps it; and the holder that has
- * most. JSON has the whole path where text has a short one. */
-static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
+/* Returns how many containers there are like the one that the path to a suspect leads to, if the
+ * path is that of one of them only; else 0. */
+static uint64_t count_alike(const struct report *report, const struct who *who)
 {
-    const uint32_t sharers = who_shares(report->findings, who->suspect.item),
-                   container = who->suspect.container.node;
+    const struct findings *findings = report->findings;
+    const uint32_t container = who->suspect.container.node;
+    if (container == MERGED_NONE || who->example.most != UINT32_MAX ||
+        who->path_end == who->example.node ||
+        findings->merged.of[g2h_dominators_number(findings->dominators, who->path_end)] !=
+            container)
+        return 0;
+    return container == who->suspect.holder &&
+                   findings_is_entries(findings->view, report_node(report, container)->name)
+               ? who->holders.count
+               : report_node(report, container)->count;
+}
+
+/* Reports the path to a suspect, of how many suspects it is the same, and the container that it
+ * leads to: its kind, its entries, and the number of those alike. */
+static void put_path(const struct report *report, const struct who *who,
+                     const struct short_paths *paths)
+{
     struct page *page = report->page;
-    _cleanup_(text_deinit) struct text path = {0}, below = {0}, example = {0};
-    _cleanup_(text_deinit) struct text pool = {0};
-    uint64_t alike = container != MERGED_NONE ? report_node(report, container)->count : 0;
-    if (container != MERGED_NONE && container == who->suspect.holder &&
-        findings_is_entries(report->findings->view, report_node(report, container)->name))
-        alike = who->holders.count;
-    shorten_paths(report, who, &path, &below, &example);
-    const bool is_pool = append_pool(who, &pool);
-    TRY_MEMORY(!path.failed && !below.failed && !example.failed && !pool.failed);
-    if (who->path.size > 0) {
-        PUT(page, "      held by     %.*s|%.*s{held_by}", 2 * page->columns,
-            path.size > 0 ? &path : &who->path, 2 * page->columns, &who->path);
-        if (who->path_of > 0)
-            PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
-                   who->path_count, who->path_of);
-        if (who->length.kind && is_pool)
-            PUT(page, "<container>|%s{kind}%n{entries}|</>", who->length.kind, who->length.count);
-        else if (who->length.kind)
-            PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
-                who->length.count, who->length.count == 1 ? "entry" : "entries");
-        if (!is_pool && who->length.kind && container != MERGED_NONE &&
-            who->example.most == UINT32_MAX && who->path_end != who->example.node && alike > 1 &&
-            report->findings->merged
-                    .of[g2h_dominators_number(report->findings->dominators, who->path_end)] ==
-                container)
-            PUT(page, ", one of %n", alike);
-        if (below.size > 0)
-            PUT(page, ", below %s", &below);
-        PUT(page, "\n");
-    }
+    const size_t most = 2 * page->columns;
+    PUT(page, "      held by     %.*s|%.*s{held_by}", most,
+        paths->path.size > 0 ? &paths->path : &who->path, most, &who->path);
+    if (who->path_of > 0)
+        PUT_IF(who->path_count < who->path_of, page, ", as %n{held} of %n{held_of} are",
+               who->path_count, who->path_of);
+    if (who->length.kind && paths->is_pool)
+        PUT(page, "<container>|%s{kind}%n{entries}|</>", who->length.kind, who->length.count);
+    else if (who->length.kind)
+        PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
+            who->length.count, who->length.count == 1 ? "entry" : "entries");
+    const uint64_t alike = who->length.kind && !paths->is_pool ? count_alike(report, who) : 0;
+    if (alike > 1)
+        PUT(page, ", one of %n", alike);
+    if (paths->below.size > 0)
+        PUT(page, ", below %s", &paths->below);
+    PUT(page, "\n");
+}
+
+/* Reports the path to an example of a suspect, if that is in a container; in JSON also what the
+ * container is to it. */
+static void put_example(const struct report *report, const struct who *who,
+                        const struct short_paths *paths)
+{
+    const struct container *container = &who->suspect.container;
+    struct page *page = report->page;
+    const size_t most = 2 * page->columns;
     if (who->suspect.held_at != MERGED_NONE || who->entry.size > 0 || who->is_container)
         PUT(page, "|%f{is_container}", true);
-    if (who->suspect.container.node != MERGED_NONE && who->entry.size > 0 &&
-        who->suspect.container.beside_count == 0 &&
-        !merged_is_island(&report->findings->merged, who->suspect.container.node))
-        PUT(page, "|%f{is_whole}", who->suspect.container.is_all);
-    if (who->entry.size > 0 && is_pool)
-        PUT(page, "|%.*s{example}", 2 * page->columns, &who->entry);
-    else if (who->entry.size > 0)
-        PUT(page, "      example     %.*s\n|%.*s{example}", 2 * page->columns,
-            example.size > 0 ? &example : &who->entry, 2 * page->columns, &who->entry);
+    if (who->entry.size == 0)
+        return;
+    if (container->node != MERGED_NONE && container->beside_count == 0 &&
+        !merged_is_island(&report->findings->merged, container->node))
+        PUT(page, "|%f{is_whole}", container->is_all);
+    if (paths->is_pool)
+        PUT(page, "|%.*s{example}", most, &who->entry);
+    else
+        PUT(page, "      example     %.*s\n|%.*s{example}", most,
+            paths->example.size > 0 ? &paths->example : &who->entry, most, &who->entry);
+}
+
+/* Reports how the program gets to a suspect, and an example of it: the path; who else shares it; a
+ * finalizer that keeps it; and the holder that has most. JSON has the whole path where text has a
+ * short one. */
+static struct g2h_error *put_held_by(const struct report *report, const struct who *who)
+{
+    const uint32_t sharers = who_shares(report->findings, who->suspect.item);
+    struct page *page = report->page;
+    _cleanup_(short_paths_deinit) struct short_paths paths = {.is_pool = false};
+    shorten_paths(report, who, &paths);
+    TRY_MEMORY(!paths.path.failed && !paths.below.failed && !paths.example.failed);
+    if (who->path.size > 0)
+        put_path(report, who, &paths);
+    put_example(report, who, &paths);
     put_address(report, who->path_end);
     TRY(report_put_finalized(report, who->path_end, "      "));
     if (sharers != MERGED_NONE)
@@ -563,7 +606,8 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place,
     return NULL;
 }
 
-/* Reports how large the stacks of goroutines are. */
+/* Reports how large the stacks of goroutines are; as text if they are a twentieth of what the place
+ * retains, or more. */
 static void put_stacks(const struct report *report, uint32_t place)
 {
     const uint64_t goroutines = findings_members(report->findings, place),
@@ -715,26 +759,41 @@ static bool is_nested(const struct report *report, const struct who *who)
            !suspects_are_timers(&report->findings->merged, who->suspect.holder);
 }
 
-/* Reports the name and number of a suspect, of several maps also how many entries they have; how
- * much of it takes memory, if that is far less than what it retains; and its holder: ", in 4 ×
- * map[uint64]*main.Watcher", or ", in one entry of map[string]*main.Node"; of documents ", of which
- * 1,000 in 7 × map[int]map[string]interface {}". */
-static void put_head(const struct report *report, const struct who *who)
+/* Reports the holder of a suspect by its class: ", in 4 × map[uint64]*main.Watcher", or ", in one
+ * entry of map[string]*main.Node"; of documents ", of which 1,000 in 7 × map[int]*main.Document".
+ */
+static void put_holder_class(const struct report *report, const struct who *who)
+{
+    const struct who_holders *holders = &who->holders;
+    const uint32_t name = report_node(report, who->suspect.holder)->name;
+    struct page_value class = name_of_class(report, who->suspect.holder);
+    struct page *page = report->page;
+    _cleanup_(text_deinit) struct text pool = {0};
+    if (findings_is_entries(report->findings->view, name)) /* no object is the map itself */
+        (void)g2h_view_map_of(report->findings->view, name, &class.text.size);
+    PUT(page, "<in>,");
+    if (is_nested(report, who))
+        PUT(page, " of which %n{objects}", who->example.uppermost);
+    if (append_pool(who, &pool))
+        PUT(page, " in a sync.Pool|%s{class}%n{count}|", class, holders->count);
+    else if (holders->part)
+        PUT(page, " in one %s{part} of %s{class}|%n{count}", holders->part, class, holders->count);
+    else if (holders->count > 1)
+        PUT(page, " in %n{count} × %s{class}", holders->count, class);
+    else
+        PUT(page, " in %s{class}|%n{count}", class, holders->count);
+    PUT(page, "%s</>",
+        suspects_are_timers(&report->findings->merged, who->suspect.holder)
+            ? ", the runtime's timers"
+            : "");
+}
+
+/* Reports what a suspect is in: a variable, a tree, a map's entries without an object, or else its
+ * holder; nothing if it has none. */
+static void put_in(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
-    const struct who_holders *holders = &who->holders;
-    const struct merged_node *node = report_node(report, suspect->item);
-    const uint64_t resident = node->retained - node->untouched;
     struct page *page = report->page;
-    put_number(report, suspect);
-    if (who->map_entries > 0)
-        PUT(page, " with %n{entries} entries", who->map_entries);
-    PUT(page, "|%f{is_goroutines}%f{is_deferred}", suspect->is_goroutines, suspect->is_deferred);
-    if (resident < node->retained / 100)
-        PUT(page, " (not resident)");
-    else if (report_is_untouched(node->untouched, node->retained))
-        PUT(page, " (%b resident)", resident);
-    PUT(page, "|%b{not_resident}", node->untouched);
     if (suspect->container.node != MERGED_NONE &&
         findings_is_kind(report->findings, suspect->container.node, G2H_NODE_VARIABLE)) {
         const uint32_t example = report_node(report, suspect->container.node)->example;
@@ -749,28 +808,29 @@ static void put_head(const struct report *report, const struct who *who)
     } else if (suspect->is_entries && suspect->container.node == MERGED_NONE) {
         PUT(page, "<in>, in %s{class}|%n{count}</>", name_of_class(report, suspect->item), 1);
     } else if (suspect->holder != MERGED_NONE) {
-        const uint32_t name = report_node(report, suspect->holder)->name;
-        struct page_value class = name_of_class(report, suspect->holder);
-        _cleanup_(text_deinit) struct text pool = {0};
-        if (findings_is_entries(report->findings->view, name)) /* no object is the map itself */
-            (void)g2h_view_map_of(report->findings->view, name, &class.text.size);
-        PUT(page, "<in>,");
-        if (is_nested(report, who))
-            PUT(page, " of which %n{objects}", who->example.uppermost);
-        if (append_pool(who, &pool))
-            PUT(page, " in a sync.Pool|%s{class}%n{count}|", class, holders->count);
-        else if (holders->part)
-            PUT(page, " in one %s{part} of %s{class}|%n{count}", holders->part, class,
-                holders->count);
-        else if (holders->count > 1)
-            PUT(page, " in %n{count} × %s{class}", holders->count, class);
-        else
-            PUT(page, " in %s{class}|%n{count}", class, holders->count);
-        PUT(page, "%s</>",
-            suspects_are_timers(&report->findings->merged, suspect->holder)
-                ? ", the runtime's timers"
-                : "");
+        put_holder_class(report, who);
     }
+}
+
+/* Reports the name and number of a suspect, of several maps also how many entries they have; how
+ * much of it takes memory, if that is far less than what it retains (less than a hundredth: not
+ * resident); and what it is in. */
+static void put_head(const struct report *report, const struct who *who)
+{
+    const struct suspect *suspect = &who->suspect;
+    const struct merged_node *node = report_node(report, suspect->item);
+    const uint64_t resident = node->retained - node->untouched;
+    struct page *page = report->page;
+    put_number(report, suspect);
+    if (who->map_entries > 0)
+        PUT(page, " with %n{entries} entries", who->map_entries);
+    PUT(page, "|%f{is_goroutines}%f{is_deferred}", suspect->is_goroutines, suspect->is_deferred);
+    if (resident < node->retained / 100)
+        PUT(page, " (not resident)");
+    else if (report_is_untouched(node->untouched, node->retained))
+        PUT(page, " (%b resident)", resident);
+    PUT(page, "|%b{not_resident}", node->untouched);
+    put_in(report, who);
     PUT(page, "\n");
 }
 

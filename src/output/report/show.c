@@ -87,15 +87,15 @@ static struct g2h_error *show_put_numbers(struct show *show, const struct field_
 {
     const size_t before = text->size;
     TRY(show_put_sample(show, field, "min", &numbers->least, text));
-    const size_t behind = text->size;
+    const size_t one_number = text->size;
     text_append_string(text, " … ");
     if (numbers->count > DISTRIBUTION_SAMPLE)
         text_append_string(text, "~"); /* of a sample */
     TRY(show_put_sample(show, field, "median", numbers_median(numbers), text));
     text_append_string(text, " … ");
     TRY(show_put_sample(show, field, "max", &numbers->most, text));
-    if (!text->failed && numbers->least.order == numbers->most.order && before < behind)
-        text->size = behind; /* they are all the same */
+    if (!text->failed && numbers->least.order == numbers->most.order && before < one_number)
+        text->size = one_number; /* they are all the same */
     return NULL;
 }
 
@@ -380,17 +380,18 @@ struct path_to_path {
 };
 
 /* Adds a row for a node. If has_edge is set, edge is its first column, and the node's class the
- * second; otherwise the class is the first. */
+ * second, cut to LONGEST_CLASS characters; otherwise the class is the first. */
 static void path_to_put_row(const struct report *report, struct table *table, uint32_t number,
                             struct g2h_bytes edge, bool has_edge)
 {
+    enum { LONGEST_CLASS = 48 };
     struct g2h_node node;
     g2h_view_brief(report->findings->view, number, &node);
     const bool is_object = merged_is_object(node.kind);
     const bool has_address = node.object != UINT32_MAX;
     TABLE_PUT(table, "%?s{step}%.*s{class}%?a{address}%?s%?b{bytes}%?s%b{retained}", has_edge, edge,
-              has_edge ? 48 : 0, report_name_of(report, &node), has_address, node.address,
-              !has_address, "", is_object, node.size, !is_object, "",
+              has_edge ? LONGEST_CLASS : 0, report_name_of(report, &node), has_address,
+              node.address, !has_address, "", is_object, node.size, !is_object, "",
               g2h_dominators_retained_size(report->findings->dominators, number));
 }
 

@@ -273,8 +273,8 @@ static struct g2h_error *show_values_find_target(const struct show *show,
     return NULL;
 }
 
-/* Formats a struct or an array as its first values, {Name: "a", Count: 3}, and replaces show->text.
- * MOST_PARTS of them. */
+/* Formats a struct or an array as its first MOST_PARTS values, {Name: "a", Count: 3}, which
+ * replaces show->text. */
 static struct g2h_error *show_values_read_parts(struct show *show, const struct g2h_value *value)
 {
     _cleanup_(text_deinit) struct text parts = {0};
@@ -388,6 +388,7 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
     TRY(table_end(&table));
     if (count > SHOW_ROWS)
         page_say(page, count > SHOW_VALUES ? "  and more than 900 others\n" : "  and others\n");
+    static_assert(SHOW_VALUES - SHOW_ROWS == 900, "the text above says so");
     if (count > SHOW_VALUES)
         PUT(page, "|%f{is_cut}", true);
     return NULL;
@@ -395,8 +396,8 @@ struct g2h_error *show_put_values(struct show *show, const struct g2h_location *
 
 /* ---- parts of variables and objects ---- */
 
-/* Writes the values below a part's path. They follow each other, so the first one that is not below
- * it ends the table. SHOW_VALUES at most. */
+/* Writes the values below a part's path, SHOW_VALUES at most. They follow each other, so the first
+ * one that is not below it ends the table. */
 static struct g2h_error *show_put_part_values(struct show *show, const struct variable_part *part)
 {
     struct page *page = show->report->page;
@@ -625,20 +626,19 @@ static bool show_locals_read_goroutine(const char *asked, struct asked_goroutine
         return false;
     ret->number = strtoull(asked + strlen(word), &end, 10);
     const char *at = end;
-    const size_t blanks = strspn(at, " "), step = at[blanks] == ':' ? 1
-                                                  : strncmp(at + blanks, dot, strlen(dot)) == 0
-                                                      ? strlen(dot)
-                                                      : 0;
-    at += blanks;
-    if (step == 0)
-        return *at == '\0' || *at == '[';
-    at += step;
-    const char *behind = strstr(at, dot);
-    if (behind) {
+    at += strspn(at, " ");
+    if (*at == ':')
+        at++;
+    else if (strncmp(at, dot, strlen(dot)) == 0)
+        at += strlen(dot);
+    else
+        return *at == '\0' || *at == '['; /* the state, in brackets */
+    const char *second_dot = strstr(at, dot);
+    if (second_dot) {
         ret->function = at;
-        ret->function_size = as_size(behind - at);
+        ret->function_size = as_size(second_dot - at);
         show_locals_trim(&ret->function, &ret->function_size);
-        at = behind + strlen(dot);
+        at = second_dot + strlen(dot);
     }
     ret->name = at;
     ret->name_size = strlen(at);
@@ -819,8 +819,8 @@ static struct g2h_error *put_row_of_local(struct show *show, struct table *table
     return error;
 }
 
-/* Reports a function of a frame, and its variables. Of these SHOW_VALUES values at most, and none
- * if texts are hidden. */
+/* Reports a function of a frame, and its variables: SHOW_VALUES values of them at most, and none if
+ * texts are hidden. */
 static struct g2h_error *show_locals_put_call(struct show *show, const struct shown_call *shown)
 {
     struct page *page = show->report->page;
@@ -952,10 +952,47 @@ bool show_is_of_goroutine(const char *asked)
     return show_locals_read_goroutine(asked, &ignored);
 }
 
+/* Finds the variable that a name begins with: v of v.items[3]. Since a variable's name may have
+ * dots itself, the whole is tried as one first, then each beginning of it that is before a "." or
+ * "[". Returns the size of the variable's name; 0: there is none. */
+static size_t show_locals_find_begin(const struct show *show, const struct asked_goroutine *asked,
+                                     const struct g2h_view_goroutine *goroutine,
+                                     struct shown_frame *ret_frame, struct g2h_local *ret)
+{
+    struct asked_goroutine part = *asked;
+    if (show_locals_find(show, &part, goroutine, ret_frame, ret))
+        return asked->name_size;
+    for (size_t i = 1; i < asked->name_size; i++) {
+        part.name_size = i;
+        if ((asked->name[i] == '.' || asked->name[i] == '[') &&
+            show_locals_find(show, &part, goroutine, ret_frame, ret))
+            return i;
+    }
+    return 0;
+}
+
+/* Shows the field or the element of a variable, whose name are the first variable_size bytes of
+ * what is asked for: an object, if the field leads to one. */
+static struct g2h_error *show_locals_put_field(struct show *show,
+                                               const struct asked_goroutine *asked,
+                                               size_t variable_size, const struct g2h_local *local)
+{
+    _cleanup_(text_deinit) struct text name = {0}, steps = {0};
+    _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
+    text_append(&name, asked->name, variable_size);
+    text_append(&name, "", 1);
+    text_append(&steps, asked->name + variable_size, asked->name_size - variable_size);
+    text_append(&steps, "", 1);
+    TRY_MEMORY(!name.failed && !steps.failed);
+    TRY(lookup_from(show->report->findings, &local->location, name.data, steps.data, &lookup));
+    return lookup.kind == LOOKUP_PART
+               ? show_put_part(show, &lookup.part)
+               : show_put_object(show, lookup.node, lookup.address, lookup.offset);
+}
+
 /* Shows the variables of a goroutine, or one of them. The query is a goroutine, "12", or a variable
- * of it, "12 v.items[3]". Since a variable's name may have dots itself, the whole is tried as one
- * first, then each beginning of it that is before a "." or "[". A variable that leads to an object
- * is shown as that object. */
+ * of it, "12 v", or a field of that, "12 v.items[3]". A variable that leads to an object is shown
+ * as that object. Errors: G2H_ERROR_NOT_FOUND: there is no such goroutine or variable. */
 struct g2h_error *show_put_goroutine(struct show *show, const char *text)
 {
     struct asked_goroutine asked;
@@ -963,40 +1000,21 @@ struct g2h_error *show_put_goroutine(struct show *show, const char *text)
     struct shown_frame frame;
     struct g2h_local local;
     _cleanup_(lookup_deinit) struct lookup lookup = {.node = UINT32_MAX};
-    char address[2 + 16 + 1];
+    char address[sizeof("0x0123456789abcdef")];
     size_t index;
     show_locals_read_goroutine(text, &asked);
     if (!find_goroutine(show, asked.number, &goroutine, &index))
         return error_create(G2H_ERROR_NOT_FOUND, "'%s': there is no such goroutine", text);
     if (asked.name_size == 0)
         return show_locals_put_goroutine(show, asked.number, index, &goroutine);
-    /* A field or an element of a variable: v.items[3]. */
-    struct asked_goroutine whole = asked;
-    const char *const end = asked.name + asked.name_size;
-    bool is_found = show_locals_find(show, &whole, &goroutine, &frame, &local);
-    for (size_t i = 1; !is_found && i < asked.name_size; i++) {
-        whole.name_size = i;
-        is_found = (asked.name[i] == '.' || asked.name[i] == '[') &&
-                   show_locals_find(show, &whole, &goroutine, &frame, &local);
-    }
-    if (!is_found)
+    const size_t variable_size = show_locals_find_begin(show, &asked, &goroutine, &frame, &local);
+    if (variable_size == 0)
         return error_create(G2H_ERROR_NOT_FOUND,
                             "'%s': the goroutine has no such variable in memory; 'goroutine %llu' "
                             "shows those that it has",
                             text, (unsigned long long)asked.number);
-    if (whole.name_size < asked.name_size) {
-        _cleanup_(text_deinit) struct text name = {0}, steps = {0};
-        text_append(&name, whole.name, whole.name_size);
-        text_append(&name, "", 1);
-        text_append(&steps, whole.name + whole.name_size,
-                    as_size(end - whole.name) - whole.name_size);
-        text_append(&steps, "", 1);
-        TRY_MEMORY(!name.failed && !steps.failed);
-        TRY(lookup_from(show->report->findings, &local.location, name.data, steps.data, &lookup));
-        return lookup.kind == LOOKUP_PART
-                   ? show_put_part(show, &lookup.part)
-                   : show_put_object(show, lookup.node, lookup.address, lookup.offset);
-    }
+    if (variable_size < asked.name_size)
+        return show_locals_put_field(show, &asked, variable_size, &local);
     const uint64_t target = show_leads_to(show, &local.location);
     if (target == 0)
         return show_locals_put(show, asked.number, &frame, &local);
