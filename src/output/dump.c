@@ -35,7 +35,8 @@ struct copying {
 
 /* ---- shortening ---- */
 
-/* Returns the offset of an object's size in the input: after the tag and the address. */
+/* Returns the offset of an object's size in the input: after the tag and the address; that of the
+ * record if these cannot be read. */
 static uint64_t offset_of_size(const struct g2h_input *input, const struct g2h_record *record)
 {
     struct cursor cursor = {input->data + record->offset, record->object.contents.data};
@@ -129,11 +130,11 @@ static struct g2h_error *copying_put(const struct copying *copying, struct worke
                                      uint64_t begin, uint64_t end)
 {
     const struct g2h_input *input = copying->input;
-    uint64_t hole, behind;
-    for (uint64_t at = begin; at < end; at = behind) {
-        (void)g2h_input_hole(input, at, end, &hole, &behind);
+    uint64_t hole, hole_end; /* both end without a hole */
+    for (uint64_t at = begin; at < end; at = hole_end) {
+        (void)g2h_input_hole(input, at, end, &hole, &hole_end);
         TRY_MEMORY(worker_buffer_put(buffer, input->data + at, (size_t)(hole - at)));
-        TRY(put_zeros(copying, buffer, behind - hole));
+        TRY(put_zeros(copying, buffer, hole_end - hole));
     }
     return NULL;
 }

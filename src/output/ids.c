@@ -275,9 +275,10 @@ static uint32_t positions_of(const struct g2h_heap *heap, uint32_t object)
     return size > IDS_PART ? (uint32_t)((size - 1) / IDS_PART) + 1 : 1;
 }
 
-/* Numbers the objects by age. A counting sort by age: the number of positions per age gives where
- * each age begins; then each object takes the next positions of its age. positions_of() tells how
- * many numbers an object takes. */
+/* Numbers the objects by age. A counting sort by age (order_of_age()): the number of positions per
+ * age gives where each age begins; then each object takes the next positions of its age.
+ * positions_of() tells how many it takes. age_ends is by look, from 1 on, and has in 0 the end of
+ * what has not survived a collection, which comes after all looks. */
 struct g2h_error *ids_init_by_age(struct ids *ids, const struct g2h_heap *heap)
 {
     *ids = (struct ids){.heap = heap};
@@ -365,7 +366,8 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
 {
     if (ids->series)
         return g2h_identity_node(ids->series, kind, key, ret);
-    const uint64_t hashed = key * 16 + (kind - G2H_NODE_GOROUTINE);
+    enum { STEP = 16 }; /* between keys: nodes of other kinds mostly have another number */
+    const uint64_t hashed = key * STEP + (kind - G2H_NODE_GOROUTINE);
     uint64_t id = certain_id(kind, key);
     uint32_t value;
     if (id == 0)

@@ -11,7 +11,8 @@
 
 #include "base/text.h"
 
-/* Packs the digits of a number into a word that is copied as a whole. */
+/* Packs the digits of a number into a word that is copied as a whole: the first digit in the lowest
+ * byte, and their number in the highest one, so at most 7. */
 uint64_t json_short(uint32_t value)
 {
     char digits[JSON_U32_MAX];

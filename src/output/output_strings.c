@@ -69,14 +69,15 @@ static bool has_reserved_prefix(struct g2h_bytes name)
     return false;
 }
 
-/* Returns whether DevTools would misread a name, and appends one to use instead. The arrow of a
- * receive-only channel comes last, because DevTools takes names that begin with "<" for its own. */
+/* Returns whether DevTools would misread a name, and appends one to use instead to ret, which is
+ * empty before: a word before or after it. The arrow of a receive-only channel is put after "chan",
+ * because DevTools takes names that begin with "<" for its own. */
 bool v8_name_differs(const char *name, size_t size, struct text *ret)
 {
     static const char receives[] = "<-chan ";
     const struct g2h_bytes bytes = bytes_at(name, size);
     const char *before = "";
-    const char *behind = "";
+    const char *after = "";
     assert(ret->size == 0);
     if (bytes_begin(bytes, receives)) {
         before = "chan (<-) ";
@@ -85,13 +86,13 @@ bool v8_name_differs(const char *name, size_t size, struct text *ret)
     } else if (has_reserved_prefix(bytes)) {
         before = "Go ";
     } else if (is_reserved(bytes)) {
-        behind = " (Go)";
+        after = " (Go)";
     } else {
         return false;
     }
     text_append_string(ret, before);
-    text_append_utf8(ret, name, size, NAME_LIMIT - strlen(before) - strlen(behind));
-    text_append_string(ret, behind);
+    text_append_utf8(ret, name, size, NAME_LIMIT - strlen(before) - strlen(after));
+    text_append_string(ret, after);
     return true;
 }
 
@@ -172,9 +173,11 @@ static const struct held_type *type_of(const struct held_classes *classes, uint3
 
 /* ---- what leads to each array ---- */
 
-/* Notes a slice. Those of garbage do not count, unless they lead to garbage. Returns false if
- * memory runs out. Strings, slices of other types, and those without capacity do not count. An
- * array that slices of several declarations share is OF_SEVERAL. */
+/* Notes the array that a slice leads to, with the slice's declaration. Slices of garbage do not
+ * count, unless they lead to garbage, nor do strings, slices of other types, and those without
+ * capacity. An array that slices of several declarations share is OF_SEVERAL, and so is one whose
+ * slice is an object alone (is_alone), which no declaration names. Returns false if memory runs
+ * out. */
 static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;
@@ -244,6 +247,7 @@ static struct g2h_error *sum_declarations(struct held_finder *finder)
 static void make_name(struct held_finder *finder, const struct held_declaration *declaration,
                       struct text *ret)
 {
+    enum { LONGEST_DECLARATION = 800 }; /* characters */
     size_t size;
     const char *type = g2h_view_name(finder->view, declaration->type, &size);
     g2h_capacities_declaration(finder->capacities, declaration->number, &finder->text);
@@ -251,13 +255,14 @@ static void make_name(struct held_finder *finder, const struct held_declaration 
     const bool is_element = finder->text.size == size && memcmp(finder->text.data, type, size) == 0;
     text_append(ret, type, size);
     text_append_string(ret, is_element ? " (in []" : " (");
-    text_append_utf8(ret, finder->text.data, finder->text.size, 800);
+    text_append_utf8(ret, finder->text.data, finder->text.size, LONGEST_DECLARATION);
     text_append_string(ret, ")");
 }
 
 /* ---- classes ---- */
 
-/* Gives an array its class: that of its declaration, or in a series the one that it had before. */
+/* Gives an array its class: that of its declaration (name; NULL: none), or in a series the one that
+ * it had before. Without either it keeps the class of its type. */
 static struct g2h_error *held_classes_set(struct held_classes *classes, struct g2h_identity *series,
                                           uint32_t object, const struct text *name,
                                           held_classes_add *add, void *context)
@@ -460,7 +465,7 @@ struct numbering {
 
 enum {
     LONGEST = 1024, /* characters that g2h_view_text() returns */
-    KEPT = 980 /* characters of a cut string; the rest has space for what says that it is cut */
+    KEPT = 980      /* characters of a cut string: LONGEST has space for what says that it is cut */
 };
 
 /* Returns where the character with a number begins in UTF-8; size if there are not so many. */
@@ -640,8 +645,10 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
     numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
 }
 
-/* Makes space for more strings. The slots keep the bits of checks that they have, as far as there
- * is space for them. Returns false if memory runs out. */
+/* Makes space for more strings: a slot for each, a sixth more, and a few. A slot has as many low
+ * bits for the number as all slots need, and the others for bits of its check: these it keeps, as
+ * far as there is space for them. Returns false if memory runs out, and leaves the table as it is.
+ */
 static bool output_strings_grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;

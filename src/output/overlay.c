@@ -170,7 +170,7 @@ uint32_t overlay_next(const struct overlay *overlay, uint32_t first)
     return next;
 }
 
-/* Returns how many edges begin at a node, of which the view has so many. A goroutine whose stack
+/* Returns how many edges begin at a node, if the view has `edges`. A goroutine whose stack
  * has moved has the moved edges less, the stack has them more; a node that fans out has those to
  * elements, of its fan, more. */
 uint32_t overlay_edge_count(const struct overlay *overlay, uint32_t node, uint32_t edges)
@@ -315,10 +315,7 @@ size_t overlay_edges_read(struct overlay_edges *reader, struct g2h_edge *ret, si
     }
 }
 
-/* ==== nodes that DevTools is told are detached ====
- *
- * The nodes that DevTools is told are detached.
- */
+/* ==== nodes that DevTools is told are detached: goroutines that are leaked ==== */
 
 /* Marks a goroutine and its stack. */
 static void add_goroutine(struct detached *detached, const struct g2h_view *view,

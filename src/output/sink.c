@@ -45,16 +45,18 @@ static struct g2h_error *sink_write_all(const struct sink *sink, const void *dat
     return sink_error(sink, sparse_put(sink->fd, data, size));
 }
 
-/* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */
+/* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer.
+ * deflateBound() does not count the FLUSH bytes that Z_FULL_FLUSH may add. */
 static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
 {
+    enum { RAW = -15, MEMORY = 8, FLUSH = 64 }; /* zlib's: no header, window of 2^15; its default */
     struct trailer trailer = {(uint32_t)crc32(0, (const Bytef *)buffer->data, (uInt)buffer->size),
                               (uint32_t)buffer->size};
     struct worker_buffer packed = {.turn = buffer->turn};
     z_stream stream = {0};
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, RAW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
         return &error_no_memory;
-    size_t bound = deflateBound(&stream, (uLong)buffer->size) + 64;
+    size_t bound = deflateBound(&stream, (uLong)buffer->size) + FLUSH;
     if (!worker_buffer_reserve(&packed, bound + sizeof(trailer))) {
         deflateEnd(&stream);
         return &error_no_memory;
@@ -126,17 +128,21 @@ unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_optio
     return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
 }
 
-/* Writes the head of a gzip member (RFC 1952), which the deflated pieces follow. */
+/* Writes the head of a gzip member (RFC 1952), which the deflated pieces follow: magic, method, and
+ * then neither flags, time nor system are known. Nothing if the file is not compressed. */
 static struct g2h_error *begin_member(const struct sink *sink)
 {
-    static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
+    enum { UNKNOWN_SYSTEM = 255 };
+    static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, [9] = UNKNOWN_SYSTEM};
     return sink->gzip ? sink_write_all(sink, head, sizeof(head)) : NULL;
 }
 
-/* Writes the tail of a member, with checksum and size, or ends a file that is not compressed. */
+/* Writes the tail of a member, or ends a file that is not compressed: an empty last block of fixed
+ * codes (RFC 1951: bits 1, 01, and the end-of-block code 0000000), then checksum and size, 4 bytes
+ * each, little-endian. */
 static struct g2h_error *end_member(const struct sink *sink)
 {
-    unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
+    unsigned char tail[10] = {3, 0};
     if (!sink->gzip)
         return end_file(sink);
     for (int i = 0; i < 4; i++) {

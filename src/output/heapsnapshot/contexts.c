@@ -41,6 +41,7 @@ static int compare_groups(const void *a, const void *b)
     return COMPARE(one->number, other->number);
 }
 
+/* Orders edges by the node that they begin at. */
 static int compare_edges(const void *a, const void *b)
 {
     const struct context_edge *one = a;
@@ -235,8 +236,8 @@ static struct g2h_error *list_timers(const struct g2h_view *view, target_vector 
     return NULL;
 }
 
-/* Lists what has handlers; the lists of timers are given, since finding them looks at each
- * object. */
+/* Lists what has handlers: the groups of finalizers and cleanups, and the lists of timers, which
+ * are given, since finding them looks at each object. None if objects are folded. */
 static struct g2h_error *list_handlers(const struct g2h_view *view, const target_vector *timers,
                                        target_vector *ret)
 {

@@ -104,7 +104,7 @@ static void names_append_text(const struct names_maker *maker, uint32_t number, 
 }
 
 /* Appends the labels that have been collected of some goroutines: " {key=value; key2=v 3, w 4}".
- * Behind a value is the number of goroutines with it, unless all of the members have it. Keys with
+ * After a value is the number of goroutines with it, unless all of the members have it. Keys with
  * many values are left out. Returns whether there is any. */
 static bool names_append_labels(const struct names_maker *maker, uint32_t members,
                                 struct text *text)

@@ -20,6 +20,9 @@
 
 CLEANUP_POINTER(edges_cleanup, struct g2h_edges, g2h_edges_destroy);
 
+/* Characters of names in the names of groups. */
+enum { LONGEST_VARIABLE = 200, LONGEST_FUNCTION = 400 };
+
 /* What groups are made of. */
 struct grouping {
     const struct contexts_making *making;
@@ -234,8 +237,21 @@ static size_t together_index(const struct grouping *grouping, size_t first, size
     return first;
 }
 
-/* Adds the members of a package's group, with the names of the package's edges, and then edges to
- * what they hold together. Those are weak: several members lead there. */
+/* Returns how many members the group that begins at first has: the entries before those of what its
+ * members share. */
+static size_t count_members(const struct grouping *grouping, size_t first)
+{
+    const struct g2h_held_together *entries = &grouping->together[first];
+    size_t count = 0;
+    while (first + count < grouping->together_count && !entries[count].is_shared &&
+           entries[count].group == entries->group)
+        count++;
+    return count;
+}
+
+/* Adds a group for the entries [first, end) of together: its members, with the names of the
+ * package's edges to them, and then what they hold together. The edges to this are weak: several
+ * members lead there. */
 static struct g2h_error *group_variables(struct grouping *grouping, size_t first, size_t end)
 {
     static const char shared[] = "held by several of these";
@@ -245,10 +261,10 @@ static struct g2h_error *group_variables(struct grouping *grouping, size_t first
                    package = grouping->together[first].package;
     const struct context_group group = {
         .kind = GROUP_OF_VARIABLES, .key = first, .parent = package, .name = G2H_NAME_NONE};
+    const size_t members = count_members(grouping, first);
     struct edge_label label = {.type = EDGE_WEAK};
     struct g2h_edge edge;
     uint32_t name = 0;
-    size_t members = 0;
     TRY_MEMORY(vector_push(&contexts->groups, group));
     g2h_edges_begin(grouping->edges, package, package + 1);
     while (g2h_edges_next(grouping->edges, &edge)) {
@@ -258,8 +274,6 @@ static struct g2h_error *group_variables(struct grouping *grouping, size_t first
         TRY(add_member(grouping, number, edge.target,
                        (struct edge_label){EDGE_PROPERTY, strings_of_edge(edge.name)}));
     }
-    while (first + members < end && !grouping->together[first + members].is_shared)
-        members++;
     if (grouping->making->strings)
         TRY_MEMORY(members == 2
                        ? strings_add(grouping->making->strings, both, sizeof(both) - 1, &name)
@@ -297,7 +311,7 @@ static void append_variable(struct grouping *grouping, uint32_t package, uint32_
         if ((edge.flags & G2H_EDGE_WEAK) != 0)
             continue;
         const char *name = g2h_view_name(grouping->making->view, edge.name, &size);
-        text_append_utf8(text, name, size, 200);
+        text_append_utf8(text, name, size, LONGEST_VARIABLE);
         return;
     }
 }
@@ -311,10 +325,8 @@ static void name_variables(struct grouping *grouping, const struct context_group
     const struct g2h_view *view = grouping->making->view;
     const struct g2h_held_together *first = &grouping->together[group->key];
     struct g2h_node package;
-    size_t members = 0, size;
-    while (group->key + members < grouping->together_count && !first[members].is_shared &&
-           first[members].group == first->group)
-        members++;
+    size_t size;
+    const size_t members = count_members(grouping, (size_t)group->key);
     const size_t named = members > NAMED ? NAMED - 1 : members;
     g2h_view_brief(view, group->parent, &package);
     const char *name = g2h_view_name(view, package.name, &size);
@@ -356,7 +368,7 @@ static void name_finalizers(struct grouping *grouping, const struct context_grou
     text_append(text, name + same, size - same);
     if (grouping->function.size > 0) {
         text_append_string(text, " (");
-        text_append_utf8(text, grouping->function.data, grouping->function.size, 400);
+        text_append_utf8(text, grouping->function.data, grouping->function.size, LONGEST_FUNCTION);
         text_append_string(text, ")");
     }
 }
@@ -501,8 +513,10 @@ static uint32_t runtime_package(const struct g2h_view *view)
     return UINT32_MAX;
 }
 
-/* Leaves out groups of one member, and notes where the members of each of the others begin. With a
- * name, names them. */
+/* Leaves out groups of one member, and notes where the members of each of the others begin. Members
+ * whose edges are weak do not count for that. number_of becomes the number that each group has
+ * afterwards; UINT32_MAX: it is left out. If there are strings, names the groups. Counts how many
+ * edges the snapshot has more, and each parent more or less. */
 static struct g2h_error *keep_groups(struct grouping *grouping, uint32_t *number_of)
 {
     struct contexts *contexts = grouping->making->contexts;

@@ -43,9 +43,10 @@
 /* ==== a number per line ==== */
 
 enum {
-    NODE_FIELDS = 7,
-    NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
-    EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1,
+    NODE_FIELDS = 7, /* V8's, as in meta below */
+    EDGE_FIELDS = 3,
+    NODE_LINE = NODE_FIELDS * (JSON_U32_MAX + 1) + 1, /* the most bytes of a line */
+    EDGE_LINE = EDGE_FIELDS * (JSON_U32_MAX + 1) + 1,
     LINE_SLACK = 8 /* bytes after a line that its writing may change */
 };
 
@@ -96,7 +97,8 @@ static inline char *lines_write_node(char *at, const struct name_digits *names, 
     return at + sizeof(end);
 }
 
-/* Writes the end of an edge's line: its target, which is written as number node. */
+/* Writes the end of an edge's line: its target, which is the index of the first field of the node
+ * that is written as number node. */
 static inline char *write_target(char *at, uint32_t node)
 {
     *at++ = ',';
@@ -452,7 +454,7 @@ static uint32_t part_count(const struct heapsnapshot_snapshot *snapshot,
     return (uint32_t)(part - first);
 }
 
-/* Returns how many numbers a node has, and sets *ret to the first. */
+/* Returns how many numbers a node has, and sets *ret to the first; leaves it if there are none. */
 static uint32_t numbers_of_node(const struct heapsnapshot_snapshot *snapshot, uint32_t node,
                                 const struct number_edge **ret)
 {
@@ -483,7 +485,8 @@ static uint32_t next_that_differs(const struct heapsnapshot_snapshot *snapshot, 
     return parent && parent->node < next ? parent->node : next;
 }
 
-/* Returns the number of edges of such a node. */
+/* Returns the number of edges of a node that next_that_differs() has found, which has `edges` in
+ * the view. */
 static uint32_t different_edges(const struct heapsnapshot_snapshot *snapshot, uint32_t node,
                                 uint32_t edges)
 {
@@ -705,19 +708,19 @@ static struct g2h_error *write_edge_to_context(const struct heapsnapshot_snapsho
     return NULL;
 }
 
-/* Writes a node's edges to its numbers. */
+/* Writes a node's edges to its numbers, whose nodes come after all contexts. */
 static struct g2h_error *write_edges_to_numbers(const struct heapsnapshot_snapshot *snapshot,
                                                 uint32_t node, struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
-    const uint32_t behind = context_node(snapshot, contexts->list.count);
+    const uint32_t first_number = context_node(snapshot, contexts->list.count);
     const struct number_edge *edges;
     const uint32_t count = numbers_of_node(snapshot, node, &edges);
     TRY(worker_buffer_provide(buffer, (size_t)count * EDGE_LINE + LINE_SLACK, LARGE_BUFFER));
     char *at = buffer->data + buffer->size;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t name = edges[i].name;
-        const uint32_t target = behind + edges[i].number;
+        const uint32_t target = first_number + edges[i].number;
         at = (name & KEY_NUMBER_ELEMENT) != 0
                  ? write_element(at, name & ~KEY_NUMBER_ELEMENT, target)
                  : write_edge(at, &snapshot->digits, EDGE_PROPERTY, name, target);
@@ -773,8 +776,9 @@ static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapsh
     return NULL;
 }
 
-/* Returns where a run of nodes from first on ends in which at most the last may have edges that the
- * view does not know: of contexts, of numbers, or, if there are parts, of any. */
+/* Returns where a run of nodes from first on ends, at most at end. Only its last node may have
+ * edges that the view does not know: those to a context, to numbers or to parts. A node with
+ * groups, and any node if there are parts, is a run of its own. */
 static uint32_t next_stop(const struct heapsnapshot_snapshot *snapshot, uint32_t first,
                           uint32_t end)
 {
@@ -837,7 +841,8 @@ static struct g2h_error *heapsnapshot_write_edges(const struct heapsnapshot_snap
 
 /* ---- locations ---- */
 
-/* Writes where the code of nodes is: the index of a node's first field, and three numbers more. */
+/* Writes where the code of nodes is: the index of a node's first field, script, line, and column,
+ * which is 0. */
 static struct g2h_error *write_locations(const struct heapsnapshot_snapshot *snapshot,
                                          struct worker_buffer *buffer)
 {
@@ -848,7 +853,7 @@ static struct g2h_error *write_locations(const struct heapsnapshot_snapshot *sna
         char *at = buffer->data + buffer->size;
         if (i > 0)
             *at++ = ',';
-        at = json_u32(at, 7 * location->node);
+        at = json_u32(at, NODE_FIELDS * location->node);
         *at++ = ',';
         at = json_u32(at, location->script);
         *at++ = ',';

@@ -15,12 +15,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "output/fields.h"
 
-enum {
-    MOST_FIELDS = 4096,       /* of an object */
-    MOST_ARRAY = 256,         /* bytes of an array of structs; both as in hprof_classes.c */
-    SPACE_FOR_KEYS = 64 << 20 /* bytes of names by keys of entries */
-};
+enum { SPACE_FOR_KEYS = 64 << 20 /* bytes of names by keys of entries */ };
 
 /* A number in all objects of a layout. */
 struct numbers_field {
@@ -135,7 +132,7 @@ static struct g2h_error *numbers_add_edge(struct numbers_finding *finding,
 /* ---- fields ---- */
 
 /* Lists the numbers in objects of a layout, from the first such object; the name replaces the path,
- * which is lost with the next value. */
+ * which is lost with the next value. None of an array of more than FIELDS_MOST_ARRAY bytes. */
 static struct g2h_error *list_fields(struct numbers_finding *finding,
                                      const struct g2h_location *location,
                                      struct numbers_layout *ret)
@@ -143,10 +140,10 @@ static struct g2h_error *list_fields(struct numbers_finding *finding,
     struct numbers_field field;
     ret->first = finding->fields.count;
     ret->count = 0;
-    if (location->is_array && location->bytes.size > MOST_ARRAY)
+    if (location->is_array && location->bytes.size > FIELDS_MOST_ARRAY)
         return NULL;
     g2h_values_begin_at(finding->values, location);
-    while (ret->count < MOST_FIELDS && g2h_values_next(finding->values, &field.value)) {
+    while (ret->count < FIELDS_MOST && g2h_values_next(finding->values, &field.value)) {
         static const char itself[] = "(value)";
         const struct g2h_value *value = &field.value;
         if (!is_number(value))

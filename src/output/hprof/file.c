@@ -22,6 +22,8 @@ struct g2h_error *file_is_too_large(const struct file *file)
 
 /* ---- bytes that are written ---- */
 
+/* The most bytes of a stack, if the dump has only its frames; and how many nodes are read at a
+ * time. */
 enum { STACK_MOST = 8 << 10, MANY = 64 };
 
 /* Notes what makes written nodes smaller than they are: arrays that the dump shortened, or

@@ -27,6 +27,7 @@
  * threads.
  */
 
+/* The most statics of a class, which are counted in 16 bits; how many nodes are read at a time. */
 enum { MOST_STATICS = INT16_MAX, MANY = 64 };
 
 struct hprof_roots_making {
@@ -93,7 +94,9 @@ static struct g2h_error *static_name(struct hprof_roots_making *making, const st
     return NULL;
 }
 
-/* Finds the class of a node's statics, such that another static can be added at its end. */
+/* Finds the class of a node's statics, such that another static can be added at its end: the class
+ * that has the name, unless it is full, or statics of another class follow its own in the list;
+ * then one more class of that name. Marks it as a root. */
 static struct g2h_error *class_for(struct hprof_roots_making *making, const struct g2h_node *node,
                                    uint32_t *ret)
 {
@@ -203,13 +206,13 @@ static struct frame_name split_frame_name(const char *name, size_t size)
     return ret;
 }
 
-/* Writes the record of a stack frame, with its function, file and line; the function's package is
- * its class. Adds the frame's number to making->list. */
+/* Writes the record of a stack frame (HPROF_FRAME): id, function, signature, file, serial number of
+ * the class, line; the function's package is its class. Adds the frame's id to making->list. */
 static struct g2h_error *write_frame(struct hprof_roots_making *making, const struct g2h_node *node,
                                      uint32_t signature)
 {
     enum { FRAME = 4 * ID_SIZE + 4 + 4 };
-    static const char go[] = "go";
+    static const char go[] = "go"; /* of functions without a package */
     struct java_names *names = &making->file->names;
     struct worker_buffer *buffer = &making->file->before;
     size_t size;
@@ -361,7 +364,8 @@ static struct g2h_error *write_others(struct hprof_roots_making *making,
 }
 
 /* Writes a goroutine as a thread: its root, its stack trace, and an instance of Thread with its
- * name, its group, its stack, and all else that it holds. */
+ * name, its group, its stack, and all else that it holds. The fields are those of CLASS_THREAD in
+ * hprof_classes.c; NORMAL is Java's Thread.NORM_PRIORITY. */
 static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_t number,
                                       const struct g2h_node *node)
 {
@@ -478,21 +482,7 @@ static struct g2h_error *roots_make(struct file *file)
 
 /* ==== the file ====
  *
- * Writes a view as a heap dump of Java, for Eclipse MAT and VisualVM. docs/hprof.md says what
- * stands for what.
- *
- * Strings, classes and stacks come first in the file, and are made before anything is written. The
- * objects follow by blocks of nodes; each block is one heap dump segment or several.
- *
- *   hprof               the file; hprof_roots: packages, threads, frames
- *   hprof_classes, shapes, hprof_parts
- *                       the Java classes and arrays that Go's objects become
- *   hprof_objects, arrays
- *                       instances, and how long they are
- *   writer, file, hprof_records
- *                       bytes
- *   java_names, java_string
- *                       names that Java allows, java.lang.String
+ * Its first task writes all before the objects, the others write blocks of nodes.
  */
 
 enum {

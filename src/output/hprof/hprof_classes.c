@@ -20,6 +20,7 @@
 
 #include "base/contract.h"
 #include "base/bytes.h"
+#include "output/fields.h"
 
 /* ==== the strings of an HPROF file, each once, and the Java names of Go's types ==== */
 
@@ -96,7 +97,8 @@ static void append_turned(const char *name, size_t size, struct text *ret)
     text_append(ret, name, brackets);
 }
 
-static struct g2h_bytes bytes_behind(const struct text *text, size_t begin)
+/* Returns the bytes of a text from begin on. */
+static struct g2h_bytes text_from(const struct text *text, size_t begin)
 {
     assert(begin <= text->size);
     return text->size > begin ? bytes_at(text->data + begin, text->size - begin) : bytes_none;
@@ -123,7 +125,7 @@ void java_class_name(const char *name, size_t size, struct text *ret)
     append_turned(name, size, ret);
     if (ret->failed)
         return;
-    const struct g2h_bytes made = bytes_behind(ret, begin);
+    const struct g2h_bytes made = text_from(ret, begin);
     if (made.size == 0 || bytes_begin(made, "java/") || bytes_end(made, "[]"))
         text_append_string(ret, " (Go)");
 }
@@ -142,7 +144,7 @@ static void java_array_name(const char *name, size_t size, struct text *ret)
     text_append_string(ret, "[L");
     const size_t begin = ret->size;
     append_turned(name, size, ret);
-    if (!ret->failed && is_javas(bytes_behind(ret, begin)))
+    if (!ret->failed && is_javas(text_from(ret, begin)))
         text_append_string(ret, " (Go)");
     text_append_string(ret, ";");
 }
@@ -160,7 +162,7 @@ static uint32_t next_character(const struct java_string *string, size_t *at)
 }
 
 /* Finds how a string is stored: in bytes if all its characters are in Latin-1, else in UTF-16; and
- * in how many bytes. */
+ * in how many bytes. What is beyond PIECE bytes is left out. */
 struct java_string java_string_of(const char *text, size_t size)
 {
     struct java_string string = {.text = text, .size = size < PIECE ? size : (size_t)PIECE};
@@ -211,7 +213,7 @@ char *java_string_put_instance(char *at, uint32_t id, uint32_t bytes, bool is_wi
     return put_u1(put_u4(at, bytes), is_wide);
 }
 
-/* Writes the instance of String, and behind it the array of its bytes. */
+/* Writes the instance of String, and after it the array of its bytes. */
 struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, uint32_t bytes,
                                     const char *text, size_t size)
 {
@@ -225,18 +227,16 @@ struct g2h_error *java_string_write(struct hprof_segment *segment, uint32_t id, 
 
 /* ==== the contents of an object, field by field ==== */
 
-enum { MOST_FIELDS = 4096 /* the most parts that become fields of a class */ };
-
 static void parts_deinit(struct parts *parts)
 {
     free(parts->list.data);
 }
 
-/* Adds a part. Beyond MOST_FIELDS, or at an offset beyond 32 bits, notes parts->too_many
+/* Adds a part. Beyond FIELDS_MOST, or at an offset beyond 32 bits, notes parts->too_many
  * instead. */
 static struct g2h_error *hprof_parts_add(struct parts *parts, struct part part)
 {
-    if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
+    if (parts->list.count >= FIELDS_MOST || part.offset > UINT32_MAX) {
         parts->too_many = true;
         return NULL;
     }
@@ -366,7 +366,7 @@ static void parts_element(struct classes *classes, const struct shape_key *key, 
     struct g2h_value value;
     *ret = (struct element){0};
     g2h_values_begin(classes->values, key->node);
-    while (ret->values < MOST_FIELDS && g2h_values_next(classes->values, &value)) {
+    while (ret->values < FIELDS_MOST && g2h_values_next(classes->values, &value)) {
         if (ret->values == 0)
             ret->base = value.offset;
         if (value.path_size >= 3 && memcmp(value.path, "[1]", 3) == 0) {
@@ -401,7 +401,7 @@ static struct g2h_error *parts_by_words(struct classes *classes, const struct sh
 {
     const uint64_t words = key->size / classes->word;
     char name[32];
-    if (words > MOST_FIELDS) {
+    if (words > FIELDS_MOST) {
         parts->too_many = true;
         return NULL;
     }
@@ -505,7 +505,7 @@ static struct g2h_error *add_byte_order(struct classes *classes)
     static const struct {
         const char *name;
         uint32_t value;
-    } shifts[] = {{"HI_BYTE_SHIFT", 8}, {"LO_BYTE_SHIFT", 0}};
+    } shifts[] = {{"HI_BYTE_SHIFT", 8}, {"LO_BYTE_SHIFT", 0}}; /* big-endian, as the file */
     struct class *class = &classes->list.data[CLASS_STRING_UTF16];
     class->first_static = as_u32(classes->statics.count);
     for (size_t i = 0; i < COUNT_OF(shifts); i++, class->statics++) {
@@ -600,19 +600,21 @@ static char *put_static(char *at, const struct class_static *of)
     return put_u4(at, of->value);
 }
 
-/* Writes the record of a class (CLASS DUMP): superclass, size, statics and fields. */
+/* Writes the record of a class (HPROF_GC_CLASS_DUMP): id, stack trace (0), superclass, five more
+ * ids (0: loader, signers, domain, reserved), size, constants (none), statics and fields. */
 static struct g2h_error *write_class(const struct classes *classes, uint32_t number,
                                      struct hprof_segment *segment)
 {
-    enum { FIXED = 1 + 4 + 7 * ID_SIZE + 4 + 3 * 2, STATIC = ID_SIZE + 1 + 4, FIELD = ID_SIZE + 1 };
+    enum { NO_IDS = 5 * ID_SIZE, FIXED = 1 + ID_SIZE + 4 + ID_SIZE + NO_IDS + 4 + 3 * 2 };
+    enum { STATIC = ID_SIZE + 1 + 4, FIELD = ID_SIZE + 1 };
     const struct class *class = &classes->list.data[number];
     char *at;
     TRY(segment_reserve(segment, FIXED + (size_t) class->statics * STATIC + class->fields * FIELD,
                         &at));
     at = put_u4(put_u4(put_u1(at, HEAP_CLASS), class_id(number)), 0);
     at = put_u4(at, class->super == UINT32_MAX ? 0 : class_id(class->super));
-    memset(at, 0, 5 * ID_SIZE); /* the class loader and further ids, all 0 */
-    at = put_u2(put_u4(at + 5 * ID_SIZE, class->size), 0);
+    memset(at, 0, NO_IDS);
+    at = put_u2(put_u4(at + NO_IDS, class->size), 0);
     at = put_u2(at, class->statics);
     for (uint32_t i = 0; i < class->statics; i++)
         at = put_static(at, &classes->statics.data[class->first_static + i]);
@@ -652,9 +654,9 @@ struct g2h_error *classes_write(const struct classes *classes, struct worker_buf
 
 enum {
     MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */
-    MOST_SHORT = 256,    /* the most bytes of an array whose elements' parts become fields */
-    LEAST_ARRAY = 24,    /* an object array of this many bytes has space for all 8-byte pointers */
-    BLOCK = 1 << 14,     /* nodes of a task */
+
+    LEAST_ARRAY = 24, /* an object array of this many bytes has space for all 8-byte pointers */
+    BLOCK = 1 << 14,  /* nodes of a task */
     MANY = 64
 };
 
@@ -818,7 +820,8 @@ static bool is_object_array(struct classes *classes, const struct shape_key *key
         shape->base = (uint32_t)element.base;
         shape->stride = (uint32_t)element.stride;
     }
-    return key->size > MOST_SHORT || (element.pointers == 1 && element.stride == classes->word);
+    return key->size > FIELDS_MOST_ARRAY ||
+           (element.pointers == 1 && element.stride == classes->word);
 }
 
 /* Returns whether an instance would need more than MOST_PADDING fields of padding. */
@@ -830,7 +833,7 @@ static bool is_padding_long(const struct shape_key *key, const struct parts *par
     return key->size > filled && (key->size - filled) / 8 > MOST_PADDING;
 }
 
-/* Makes objects an array with an element for each word. */
+/* Makes objects of a shape an object array with an element for each word. */
 static struct g2h_error *shape_of_words(struct classes *classes, const char *name, size_t size,
                                         struct shape *shape)
 {

@@ -123,7 +123,8 @@ static struct g2h_error *large_add(struct writer *writer, const void *data, uint
 
 /* ---- arrays ---- */
 
-/* Returns the element of an edge, or count if it has none. Elements below before are taken. */
+/* Returns the element of an edge, by its offset or, in a row of folded nodes, the next one; count
+ * if it has none. Elements below before are taken. */
 static inline uint64_t element_of(const struct shape *shape, const struct g2h_edge *edge,
                                   uint64_t before, uint64_t count)
 {
@@ -156,7 +157,7 @@ static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t beg
 }
 
 /* Write an object array. Pointers without an element of their own (element_of() returns count) go
- * behind the last one, which adds to count. array_write_large() writes an array that is too large
+ * after the last one, which adds to count. array_write_large() writes an array that is too large
  * for memory; the caller then begins the edges again. */
 static struct g2h_error *array_write(struct writer *writer, const struct shape *shape,
                                      uint32_t number, const struct g2h_node *node)
@@ -391,7 +392,7 @@ static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number
 static struct g2h_error *write_text(struct writer *writer, uint32_t number,
                                     const struct g2h_node *node)
 {
-    enum { STRING_SIZE = OBJECT_HEADER + OBJECT_ALIGNMENT };
+    enum { STRING_SIZE = OBJECT_HEADER + OBJECT_ALIGNMENT }; /* fields of 5 bytes, rounded up */
     const struct file *file = writer->file;
     size_t size;
     const char *text = g2h_view_text(file->view, number, &writer->text, &size);

@@ -25,7 +25,7 @@
 #include "output/report/report.h"
 #include "output/sink.h"
 
-/* Limits of each list of the report. */
+/* Limits of each list of the report as JSON, and of its strings; and the width of its text. */
 enum { MOST_ROWS = 5000, MOST_BYTES = 500000, MOST_CHARACTERS = 512, COLUMNS = 120 };
 
 struct html {
@@ -183,13 +183,13 @@ static void append_page(struct html *html)
     const char *end = page + html_page_size;
     while (page < end) {
         const char *begin = memchr(page, '%', as_size(end - page));
-        const char *behind = begin ? memchr(begin + 1, '%', as_size(end - begin - 1)) : NULL;
-        if (!behind)
+        const char *close = begin ? memchr(begin + 1, '%', as_size(end - begin - 1)) : NULL;
+        if (!close)
             begin = end;
         text_append(&html->out, page, as_size(begin - page));
-        if (behind)
-            html_append_part(html, begin + 1, as_size(behind - begin - 1));
-        page = behind ? behind + 1 : end;
+        if (close)
+            html_append_part(html, begin + 1, as_size(close - begin - 1));
+        page = close ? close + 1 : end;
     }
 }
 

@@ -19,9 +19,9 @@
 #include "output/html/data.h"
 
 enum {
-    MOST_STEPS = 60,
-    MOST_REFERRERS = 4,
-    MOST_FIELDS = 16,
+    MOST_STEPS = 60,    /* of a path */
+    MOST_REFERRERS = 4, /* classes and fields that point to an object */
+    MOST_VALUES = 16,   /* of an object */
 };
 
 struct objects {
@@ -71,7 +71,7 @@ static void html_objects_put_class(struct data *data, const struct g2h_node *nod
 
 /* ---- the path to an object ---- */
 
-/* Puts the step of a path from a node to the next, behind so many others. */
+/* Adds the step of a path from a node to the next, after so many others. */
 static void put_step(struct data *data, uint32_t from, uint32_t to, size_t count)
 {
     const struct findings *findings = data->findings;
@@ -172,7 +172,8 @@ static void html_objects_put_field(struct objects *objects, const struct g2h_val
     data_words(data, "]");
 }
 
-/* Adds the first values, unless the object is a map, or its type is not known as a whole. */
+/* Adds the first MOST_VALUES values, unless the object is a map, its type is not known as a whole,
+ * or texts are hidden. */
 static void html_objects_put_fields(struct objects *objects, uint32_t object)
 {
     const struct g2h_view *view = objects->findings->view;
@@ -186,7 +187,7 @@ static void html_objects_put_fields(struct objects *objects, uint32_t object)
     data_key(objects->data, "fields");
     data_words(objects->data, "[");
     g2h_values_begin_at(objects->values, &location);
-    while (count < MOST_FIELDS && g2h_values_next(objects->values, &value))
+    while (count < MOST_VALUES && g2h_values_next(objects->values, &value))
         html_objects_put_field(objects, &value, count++);
     data_words(objects->data, "]");
 }
@@ -324,7 +325,8 @@ struct g2h_error *data_put_examples(struct data *data, const struct who_suspects
 
 /* ---- layouts ---- */
 
-/* Returns the letter for a kind of field in the page. */
+/* Returns the letter for a kind of field, by which page.js chooses its colour: pointer, string,
+ * slice (l), interface, other, number. */
 static const char *html_objects_kind_of(enum g2h_value_kind kind)
 {
     switch (kind) {

@@ -344,8 +344,9 @@ static struct g2h_error *put_past_classes(const struct html_series *series, size
     return NULL;
 }
 
-/* Adds what the page compares. Of so many dumps that this would be too large, it is every second
- * one, or every fourth one and so on. */
+/* Adds what the page compares: the numbers of the dumps, and how the tree differs between them. If
+ * this has more than DATA_PAST_BYTES, it is taken back, and made again of every second dump, then
+ * of every fourth one and so on. */
 static struct g2h_error *put_compared(const struct html_series *series,
                                       const struct html_tree *tree)
 {

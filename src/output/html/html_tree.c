@@ -20,6 +20,8 @@
  * node are merged into one node, so that all sums stay exact.
  */
 
+/* The page's kind of a node that stands for branches that are left out; the others are those of
+ * merged. */
 enum { KIND_MORE = MERGED_CLASS + 1 };
 
 /* Stands for the branches of a node that are left out. */
@@ -51,7 +53,9 @@ static void html_tree_count_children(const struct html_tree_choice *choice)
     }
 }
 
-/* Adds a node, whose parent is in the tree. Returns false if it does not fit. */
+/* Adds a node, whose parent is in the tree. Returns false if it does not fit: each node with
+ * missing children (choice->open) needs a place for the node that stands for these, and adding a
+ * node may open one more. */
 static bool html_tree_add_node(struct html_tree_choice *choice, uint32_t node)
 {
     struct html_tree *tree = choice->tree;
@@ -450,8 +454,7 @@ void data_put_suspects(struct data *data, const struct html_tree *tree,
                        const struct who_suspects *suspects)
 {
     enum g2h_memory_part part;
-    const bool is_outside =
-        memory_is_outside(data->findings, &part); /* comes first in the report */
+    const bool is_outside = memory_is_outside(data->findings, &part);
     data_key(data, "suspect_nodes");
     data_words(data, is_outside ? "[-1" : "[");
     for (size_t i = 0; i < suspects->count; i++) {

@@ -24,10 +24,6 @@
  *
  * A message is made in profile->message, and then put into the message that it is part of: the
  * profile itself, or one that the caller makes. Functions return false if memory runs out.
- *
- *   profile             messages
- *   pprof_retained, alloc
- *                       who holds the memory, and who allocated it, by sampling
  */
 
 /* The numbers of fields, by message. */
@@ -73,7 +69,8 @@ struct profile {
     struct string_pool strings;   /* the table of strings; string 0 is the empty one */
 };
 
-/* Wire types of protocol buffers. */
+/* Wire types of protocol buffers (VARINT, LEN). A field begins with a tag: its number << 3, and the
+ * wire type. */
 enum { VARINT = 0, BYTES = 2 };
 
 /* Begins a profile, whose bytes are appended to out. */
@@ -90,10 +87,11 @@ static void profile_deinit(struct profile *profile)
     string_pool_deinit(&profile->strings);
 }
 
-/* Appends a varint without a field, as packed fields contain them. */
+/* Appends a varint without a field, as packed fields contain them: 7 bits a byte. */
 static bool profile_put_varint(struct worker_buffer *buffer, uint64_t value)
 {
-    char *at = worker_buffer_reserve(buffer, 10);
+    enum { LONGEST = (64 + 6) / 7 };
+    char *at = worker_buffer_reserve(buffer, LONGEST);
     if (!at)
         return false;
     do {
@@ -452,6 +450,7 @@ struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
 
 /* ---- samples of allocations, scaled to estimates ---- */
 
+/* How many objects there were, and their bytes, of which only some were sampled. */
 struct sampling_estimate {
     int64_t objects, bytes;
 };
@@ -557,8 +556,8 @@ static bool pprof_alloc_put_line(struct allocations *all, uint32_t function, uin
            profile_put_bytes(&all->profile.message, LOCATION_LINE, part->data, part->size);
 }
 
-/* Appends a location of calls that are inlined into each other, and then its new functions. Returns
- * false if memory runs out. */
+/* Appends a location of calls that are inlined into each other, and then its new functions, which
+ * have the next numbers, in the order of calls. Returns false if memory runs out. */
 static bool put_location(struct allocations *all, const struct g2h_call *calls, size_t count)
 {
     struct worker_buffer *message = &all->profile.message;
@@ -768,7 +767,7 @@ static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigne
     return pprof_alloc_put_profile(&all, source->options->program);
 }
 
-/* Returns the error that explains the missing profile. */
+/* Returns the error that explains the missing profile, of the dump with a name. */
 static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *name)
 {
     return g2h_heap_damage(heap)

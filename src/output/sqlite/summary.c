@@ -242,6 +242,7 @@ static struct g2h_error *bind_shown(sqlite3_stmt *statement, int number, struct 
     return NULL;
 }
 
+/* Finds the id of a string in the table text, to which it is added if it is new. */
 static struct g2h_error *number_text(const struct summary_tables *tables, struct summary_text text,
                                      int64_t *ret)
 {
@@ -250,7 +251,8 @@ static struct g2h_error *number_text(const struct summary_tables *tables, struct
     return find_or_add(tables, tables->find_text, tables->add_text, ret);
 }
 
-/* Binds the sums of a row, which follow two texts. Returns the sum of all. */
+/* Binds the sums of a row, whose first two columns are other values. Returns the sum of all, for
+ * the check at the end. */
 static uint64_t bind_sums(sqlite3_stmt *statement, const struct summary_sums *sums)
 {
     database_bind_number(statement, 3, sums->count);
@@ -272,7 +274,7 @@ static struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
     text_printf(&sql, ") VALUES (NULL");
     for (size_t i = 0; i < count; i++)
         text_printf(&sql, ", ?");
-    text_append(&sql, ")", 2); /* and the terminating null */
+    text_append(&sql, ")", sizeof(")")); /* and the NUL */
     TRY_MEMORY(!sql.failed);
     TRY(database_prepare(tables->database, sql.data, &statement));
     for (size_t i = 0; i < count; i++)
@@ -720,7 +722,9 @@ static struct summary_value of_memstats(const char *column, const struct g2h_mem
                                   .is_unknown = !memstats};
 }
 
-/* Adds the row of the dump: its totals and its origin. */
+/* Adds the row of the dump: when and of what it was made, its totals, and of the runtime's MemStats
+ * those that matter, NULL if the dump has none. map_parts are objects that are of no class of their
+ * own, but part of a map's. */
 static struct g2h_error *add_dump(struct summary *summary)
 {
     const struct g2h_output_options *options = summary->options;

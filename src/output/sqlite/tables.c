@@ -77,6 +77,7 @@ static const char create_edge_view[] =
     " AND e.number >= f.first_edge AND e.number < f.first_edge + f.edge_count"
     " LEFT JOIN node_ o ON o.number = e.to_node";
 
+/* Marks the database as one of this program, of this version of its tables. */
 static struct g2h_error *set_header(struct database *database)
 {
     char sql[96];
@@ -177,14 +178,15 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
     return database_step(tables->database, tables->add_edges);
 }
 
-/* Adds the string with this number, which must be the next one. */
+/* Adds the string with this number, which must be the next one. With NULL as the number SQLite
+ * gives it the next one itself, which is faster; only the first one, 0, is given. */
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size)
 {
     if (number == 0)
         database_bind_number(tables->add_string, 1, 0);
     else
-        sqlite3_bind_null(tables->add_string, 1); /* SQLite counts on: tables_number() */
+        sqlite3_bind_null(tables->add_string, 1); /* see tables_number() */
     database_bind_text(tables->add_string, 2, text, size);
     return database_step(tables->database, tables->add_string);
 }
