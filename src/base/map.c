@@ -17,6 +17,8 @@
 #include "base/memory.h"
 #include "base/port.h"
 
+enum { FIRST_SLOTS = 64 }; /* of a map or set; a power of two */
+
 /* ==== a hash table ==== */
 
 uint64_t map_seed[6];
@@ -68,12 +70,12 @@ static bool map_grow(struct map *map, size_t slots)
 }
 
 /* Sets a value unless the key has one; *ret is the value it then has. At most half of the slots are
- * used, so that searches stay short. */
+ * used, so that searches stay short. Returns false if memory runs out. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
     assert(value != MAP_NONE);
     if ((!map->entries || map->count * 2 > map->mask) &&
-        !map_grow(map, map->entries ? (map->mask + 1) * 2 : 64))
+        !map_grow(map, map->entries ? (map->mask + 1) * 2 : FIRST_SLOTS))
         return false;
     struct map_entry *entry = map_find(map->entries, map->mask, key);
     if (entry->value == MAP_NONE) {
@@ -89,7 +91,7 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 bool map_reserve(struct map *map, size_t keys)
 {
     assert(map->count == 0);
-    size_t slots = 64;
+    size_t slots = FIRST_SLOTS;
     while (slots / 2 <= keys)
         slots *= 2;
     return map_grow(map, slots);
@@ -124,11 +126,11 @@ void map_deinit(struct map *map)
 
 /* ==== a set of numbers that are close together ==== */
 
-/* Doubles the table, or makes one of 64 slots, and moves all entries. Returns false if memory runs
- * out; the set stays as it was. */
+/* Doubles the table, or makes one of FIRST_SLOTS, and moves all entries. Returns false if memory
+ * runs out; the set stays as it was. */
 static bool number_set_grow(struct number_set *set)
 {
-    const size_t slots = set->entries ? (set->mask + 1) * 2 : 64;
+    const size_t slots = set->entries ? (set->mask + 1) * 2 : FIRST_SLOTS;
     const struct number_set old = *set;
     struct number_entry *entries = zeroed_alloc(slots, sizeof(*entries));
     if (!entries)

@@ -67,11 +67,12 @@ bool string_pool_find(const struct string_pool *pool, const void *text, size_t s
  * memory, and is then moved with it. Returns false if memory runs out. */
 static bool strings_reserve(struct string_pool *pool, const void **text, size_t size)
 {
+    enum { SPARE = 4096 }; /* bytes, so that few strings need new memory */
     const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;
     const bool is_own = pool->text && offset < pool->text_size;
     if (pool->text && pool->text_capacity - pool->text_size >= size)
         return true;
-    pool->text = array_grow(pool->text, &pool->text_capacity, pool->text_size, size + 4096, 1);
+    pool->text = array_grow(pool->text, &pool->text_capacity, pool->text_size, size + SPARE, 1);
     if (is_own)
         *text = pool->text + offset;
     return pool->text && pool->text_capacity - pool->text_size >= size;
