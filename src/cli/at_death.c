@@ -411,7 +411,7 @@ static void say_unwritten(const struct at_death *at)
  * have none for a moment, so waits up to PATIENCE_IN_EXEC seconds for one. */
 static bool goes_on(const struct at_death *at, pid_t but)
 {
-    const struct timespec pause = {.tv_nsec = 5000000};
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000}; /* 5 ms */
     const double start = clock_seconds();
     while (!death_is_alive(at->box.pid, but)) {
         if (clock_seconds() - start > PATIENCE_IN_EXEC || !procfs_has_process(at->box.pid))
@@ -427,7 +427,7 @@ static bool goes_on(const struct at_death *at, pid_t but)
  * that. */
 static void seize_another(struct at_death *at)
 {
-    const struct timespec pause = {.tv_nsec = 5000000};
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000}; /* 5 ms */
     const double start = clock_seconds();
     int error;
     while ((error = death_seize(&at->box.watch)) != 0 && clock_seconds() - start < PATIENCE &&
@@ -458,7 +458,7 @@ static void note_writer(struct at_death *at, int status)
  * end of the process the kernel would end the writer, too. */
 static void await_writer(struct at_death *at)
 {
-    const struct timespec pause = {.tv_nsec = 20000000};
+    const struct timespec pause = {.tv_nsec = 20 * 1000 * 1000}; /* 20 ms */
     const double start = clock_seconds();
     int status;
     while (at->writer != 0 && clock_seconds() - start < HOLD_MOST) {
@@ -535,7 +535,9 @@ static void follow_lost(struct at_death *at)
     at->status = EXIT_FAILED;
 }
 
-/* Notes that the command has ended. What it has started may go on: sh -c './server &'. */
+/* Notes that the command has ended. What it has started may go on: sh -c './server &'. So unless it
+ * is the command itself that is watched (box.is_ready, not is_heir), all is over only if it has
+ * left no process; a Go program among those is found later (seek_heir()). */
 static void end_command(struct at_death *at, int status)
 {
     bool has_left = false;
@@ -1032,8 +1034,9 @@ static struct g2h_error *prepare_seized(struct at_death *at)
 }
 
 /* Begins to watch a running process: it is seized first, so that its end is not missed; then its
- * program, heap and the reserve are prepared. A process that may not be seized is an error; why,
- * explain() says. Says that it is armed once the heap is known and memory reserved. */
+ * program, heap and the reserve are prepared. A process that may not be seized is an error, of
+ * which that of the preparation, if there is one, says more. Says that it is armed once the heap is
+ * known and memory reserved. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;

@@ -562,8 +562,9 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
     return true;
 }
 
-/* Parts that a map has now are survivors if the map had them before: only their position in the map
- * has changed. Returns false if memory runs out. */
+/* Parts of the map that is visited (moving->parts) are survivors if the map had their partners
+ * before (moving->before.seen): only their position in the map has changed. Returns false if memory
+ * runs out. */
 static bool keep_parts(struct moving *moving)
 {
     struct matches *matches = moving->matches;

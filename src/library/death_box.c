@@ -484,8 +484,9 @@ static struct death_order order_of(struct death_box *box)
 }
 
 /* Reserves memory for a copy of the process. The reserve has the size of the process now, and a
- * margin. This program is locked in memory as well, as far as it is there, because memory may be
- * short when the process dies. */
+ * margin. Memory for small blocks is touched, and this program is locked in memory as well, as far
+ * as it is there, because memory may be short when the process dies. Error: the process cannot be
+ * read. */
 struct g2h_error *death_box_reserve(struct death_box *box)
 {
     const struct death_order order = order_of(box);
