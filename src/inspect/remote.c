@@ -954,7 +954,8 @@ static struct g2h_error *walk_class(const struct walk *walk)
     return NULL;
 }
 
-/* Visits the goroutines: those in a place are one node, or each is one. */
+/* Visits the goroutines, until visit() returns false: those in a place are one node, or each is
+ * one. One that has no node is left out. */
 static struct g2h_error *walk_goroutines(const struct walk *walk)
 {
     const struct g2h_view *view = walk->taken->made.view;

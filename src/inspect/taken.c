@@ -43,9 +43,11 @@ static int command_open_nameless(void)
 }
 
 /* Starts a command of the shell, with its output in a pipe and its messages in a file without a
- * name. The command gets no other descriptor of this program. Error: no process can be made. */
+ * name. The command gets no other descriptor below MOST_OPEN of this program, which opens few.
+ * Error: no process, pipe or file can be made. */
 static struct g2h_error *command_start(const char *words, struct command *ret)
 {
+    enum { MOST_OPEN = 64, NOT_FOUND = 127 /* as a shell ends */ };
     int ends[2];
     *ret = (struct command){-1, command_open_nameless(), 0};
     const bool has_pipe = ret->problems >= 0 && pipe(ends) == 0;
@@ -54,10 +56,10 @@ static struct g2h_error *command_start(const char *words, struct command *ret)
         signal(SIGPIPE, SIG_DFL); /* its own pipes shall end as in any shell */
         dup2(ends[1], STDOUT_FILENO);
         dup2(ret->problems, STDERR_FILENO);
-        for (int fd = STDERR_FILENO + 1; fd < 64; fd++)
+        for (int fd = STDERR_FILENO + 1; fd < MOST_OPEN; fd++)
             close(fd); /* the channel above all */
         execl("/bin/sh", "sh", "-c", words, (char *)NULL);
-        _exit(127);
+        _exit(NOT_FOUND);
     }
     const int number = errno;
     if (has_pipe)

@@ -685,9 +685,11 @@ static bool call_is_name(const struct text *given, const char *name)
     return name && given->size == strlen(name) && memcmp(given->data, name, given->size) == 0;
 }
 
-/* Returns an error for an argument that the tool does not have. */
+/* Returns an error for an argument that the tool does not have, with the first MOST_SHOWN bytes of
+ * its name: a client may send any. */
 static struct g2h_error *call_check_names(const struct call *call, struct json_value arguments)
 {
+    enum { MOST_SHOWN = 40 };
     _cleanup_(text_deinit) struct text name = {0};
     struct json_value value;
     struct json_value left = arguments;
@@ -699,7 +701,7 @@ static struct g2h_error *call_check_names(const struct call *call, struct json_v
         TRY_MEMORY(!name.failed);
         if (!is_known)
             return error_create(G2H_ERROR_NOT_FOUND, "%s has no argument '%.*s'", call->tool->name,
-                                as_width(MIN(name.size, 40)), name.data);
+                                as_width(MIN(name.size, MOST_SHOWN)), name.data);
         name.size = 0;
     }
     return NULL;
