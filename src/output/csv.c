@@ -311,14 +311,14 @@ static char *csv_put_numbers(const struct csv *csv, struct csv_reader *reader, c
 }
 
 /* Writes a node's row. A heap string is read now; all other names are fields that have been made
- * before. */
+ * before. Heap strings have no numbers here, so label_node() gets one that is not used. */
 static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *reader,
                                   const struct node_batch *batch, size_t i,
                                   struct worker_buffer *buffer)
 {
     const uint32_t number = batch->first + as_u32(i);
-    const uint32_t none = 0;
-    const uint32_t *texts = &none;
+    const uint32_t no_number = 0;
+    const uint32_t *texts = &no_number;
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
     const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;

@@ -9,6 +9,7 @@
  *                       names and strings of nodes and edges as in a heap snapshot
  *   overlay             what of its edges and states is not in the view
  *   json                formats numbers and strings
+ *   fields              which objects are written field by field
  *   database            SQLite, and rows for it in memory
  *   csv, dump           formats
  */

@@ -366,8 +366,8 @@ static const struct text *name_of(const struct held_finder *finder, const struct
     return found && found->class != UINT32_MAX ? &names->list[found->class] : NULL;
 }
 
-/* Arrays that no slice leads to are not among those that slices do lead to, but may have had a
- * class in the dump before; so a series asks for all of them. */
+/* Gives the arrays that no slice leads to the classes that they had in the dump before, of which
+ * only a series knows; nothing without one. */
 static struct g2h_error *set_others(struct held_finder *finder, struct held_classes *classes,
                                     struct g2h_identity *series, held_classes_add *add,
                                     void *context)
@@ -478,8 +478,9 @@ static size_t output_strings_begin_of(const char *text, size_t size, size_t numb
     return size;
 }
 
-/* Returns the string of a node. A text longer than LONGEST becomes its begin, its size and a hash,
- * so that different ones stay different. */
+/* Returns the string of a node. A text longer than LONGEST, which the view has cut into `text`,
+ * becomes its begin, its size and a hash, so that different ones stay different; but for hidden
+ * texts, which the view has replaced. */
 const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                             size_t *ret_size)
 {

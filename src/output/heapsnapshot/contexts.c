@@ -339,9 +339,9 @@ uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
                : UINT32_MAX;
 }
 
-/* Counts without writing: nodes and edges of the groups of goroutines and the two rests (garbage,
- * other roots), then those of timers and handlers. Errors are dropped, and leave the numbers too
- * small. */
+/* Counts what contexts_init() would add, without adding it: a context for each of the largest
+ * groups, and for each of the two rests (garbage, other roots) that has any, with an edge from each
+ * node; then groups and handlers. Errors are dropped, and leave the numbers too small. */
 void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
 {
     uint64_t groups = 0, of_rest[RESTS] = {0};
@@ -367,6 +367,7 @@ void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_
     struct contexts contexts = {.map = 0};
     const struct contexts_making making = {.contexts = &contexts, .view = view};
     g2h_error_destroy(groups_make(&making, &timers));
+    /* "(event handlers)" has an edge to it, and to each listener, which has one to its target. */
     ret->nodes += contexts.groups.count + (targets.count > 0 ? targets.count + 1 : 0);
     ret->edges += contexts.more_edges + (targets.count > 0 ? 2 * targets.count + 1 : 0);
     contexts_deinit(&contexts);

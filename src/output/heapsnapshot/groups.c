@@ -79,7 +79,7 @@ static struct g2h_error *group_member(struct grouping *grouping, const struct co
 /* ---- finalizers, cleanups and timers ---- */
 
 /* Returns whether the finalizers and cleanups of an object never run: of the one to which a
- * finalizer, or an object kept for a cleanup, has an edge. */
+ * finalizer, or an object kept for a cleanup (node), has an edge of the name `label`. */
 static bool runs_never(struct grouping *grouping, uint32_t node, const char *label)
 {
     const struct g2h_view *view = grouping->making->view;
@@ -516,7 +516,8 @@ static uint32_t runtime_package(const struct g2h_view *view)
 /* Leaves out groups of one member, and notes where the members of each of the others begin. Members
  * whose edges are weak do not count for that. number_of becomes the number that each group has
  * afterwards; UINT32_MAX: it is left out. If there are strings, names the groups. Counts how many
- * edges the snapshot has more, and each parent more or less. */
+ * edges the snapshot has more, and each parent more or less: its edges to members are moved to the
+ * group, to which it gets one. The package of the runtime gets one to each group of timers, too. */
 static struct g2h_error *keep_groups(struct grouping *grouping, uint32_t *number_of)
 {
     struct contexts *contexts = grouping->making->contexts;
@@ -599,8 +600,8 @@ static struct g2h_error *find_groups(struct grouping *grouping, const target_vec
     return group_all_variables(grouping);
 }
 
-/* Makes nodes for groups of what is alike. Groups what variables hold together, and timers. With
- * strings also makes the names of the nodes above the groups. */
+/* Makes nodes for groups of what is alike: see find_groups(). With strings also makes the names of
+ * the nodes above the groups. */
 struct g2h_error *groups_make(const struct contexts_making *making, const target_vector *timers)
 {
     _cleanup_(grouping_deinit) struct grouping grouping = {.making = making};

@@ -333,7 +333,8 @@ static struct g2h_error *write_stack(struct hprof_roots_making *making,
     return NULL;
 }
 
-/* Writes a String with a node's name; *ret is its id. */
+/* Writes a String with a node's name; *ret is its id, and that of its bytes is the next one. Ids
+ * are 2 apart. */
 static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *making,
                                                 const struct g2h_node *node, uint32_t *ret)
 {
@@ -552,7 +553,8 @@ static struct g2h_error *add_rests(struct hprof_writing *writing, unsigned threa
 }
 
 /* Finds the nodes that are too large for one record, gives each as many pieces as it needs, and the
- * pieces ids. Error: there are not enough ids. */
+ * pieces ids. A node's record has its elements, and after them its edges that are in none of them:
+ * all its edges are counted, which is never too few. Error: there are not enough ids. */
 static struct g2h_error *find_pieces(struct file *file)
 {
     struct g2h_node node;
@@ -585,8 +587,8 @@ static struct g2h_error *create_writers(struct hprof_writing *writing, unsigned 
     return NULL;
 }
 
-/* Makes names, ids, classes and roots, in the order in which they need each other. Error: there are
- * more of them than ids (G2H_ERROR_LIMIT). */
+/* Makes names, ids, classes and roots, in the order in which they need each other; a helper's id
+ * for each node. Error: there are more of them than ids (G2H_ERROR_LIMIT). */
 static struct g2h_error *hprof_prepare(struct hprof_writing *writing, unsigned threads)
 {
     struct file *file = &writing->file;

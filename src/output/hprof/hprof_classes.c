@@ -778,9 +778,9 @@ static struct g2h_error *add_pointing(struct classes *classes, enum shape_form f
     return shape_of_objects(classes, bytes, sizeof(bytes) - 1, &shapes[classes->pointing_bytes]);
 }
 
-/* Adds a field for the edges that no other field has. For objects of a shape that point to more
- * than its fields have: adds a field for these to the shape's class. The fields, which must be in a
- * row, are copied to the end. Strings and byte slices get classes of their own instead. */
+/* Adds a field to a shape's class, for the edges that no other field has: before the padding, which
+ * is made anew. The fields of a class are in a row, so all are copied to the end of the list.
+ * Strings and byte slices get classes of their own instead. */
 struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
 {
     static const char name[] = "(others)";

@@ -205,7 +205,7 @@ struct g2h_error *g2h_write_html(const struct g2h_view *view,
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const struct g2h_html_options *wanted = OPTIONS_COPY(&known_html, options->html);
     OPTIONS_COPY(&report, options->report);
-    report.path_to = report.show = NULL;
+    report.path_to = report.show = NULL; /* a page is about the whole */
     _cleanup_(html_deinit) struct html html = {
         .findings = {.view = view,
                      .dominators = dominators,

@@ -375,7 +375,8 @@ static void put_layout_field(struct data *data, const struct html_objects_field 
     data_words(data, "\"]");
 }
 
-/* Reads a value: of "Names[7]", an element of an array, the name is "Names". */
+/* Reads a value of a struct that begins at base: of "Names[7]", an element of an array, the name is
+ * "Names". */
 static void html_objects_read_field(struct objects *objects, const struct g2h_value *value,
                                     uint64_t base, struct html_objects_field *field)
 {

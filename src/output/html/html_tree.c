@@ -320,7 +320,8 @@ static void put_aged(struct data *data, const struct html_tree *tree,
     data_words(data, "],\n");
 }
 
-/* Adds, for each node with omitted branches, how many there are. */
+/* Adds, for each node with omitted branches, the number of the node that stands for these, and how
+ * many there are. */
 static void put_more(struct data *data, const struct html_tree *tree,
                      const struct html_tree_rest *rests)
 {

@@ -333,7 +333,8 @@ static struct g2h_error *find_paths(struct retained *retained)
     return NULL;
 }
 
-/* Appends the path from a node up to the root, without the root. */
+/* Makes ids the path from a node up to the root, without the root: the functions' numbers. Of more
+ * than MOST_FRAMES it leaves out the middle. Returns false if memory runs out. */
 static bool pprof_retained_put_stack(struct retained *retained, struct worker_buffer *ids,
                                      uint32_t node)
 {

@@ -271,7 +271,8 @@ static struct sample_row row_of_class(const struct sample_report *sample, uint32
                                .all = counted + 1};
 }
 
-/* Returns how many of the rows may be the one with most bytes. */
+/* Returns how many of the rows may be the one with most bytes: their bytes and error reach the
+ * first row's bytes without its error. The first row has the most bytes. */
 static size_t count_overlapping(const struct sample_row *rows, size_t count)
 {
     const struct estimate *first = rows[0].all;

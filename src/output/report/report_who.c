@@ -26,8 +26,9 @@
 #include "findings/pinned.h"
 #include "output/report/sections.h"
 
-/* Returns the name of a node, which is clipped if it is a class that has a struct without a name in
- * its own: such names have all fields. */
+/* Returns the name of a node, which is clipped to MOST characters if it is a class that has a
+ * struct without a name in its own, such as a slice of them (is_literal): such names have all
+ * fields. */
 static struct page_value name_of_class(const struct report *report, uint32_t node)
 {
     enum { MOST = 40 };
@@ -308,7 +309,8 @@ static void put_views(const struct report *report, const struct who *who)
 /* ---- long paths ---- */
 
 /* Returns how much of a path names what it begins with: "main.cache" of main.cache.items["a"].next,
- * or "the global used by main.add (0x574f20)". */
+ * or "the global used by main.add (0x574f20)"; 0 if that is cut. Dots in the path of the package,
+ * before its last slash, do not count. */
 static size_t size_of_variable(const struct text *path)
 {
     static const char unnamed[] = "the global ";
@@ -332,8 +334,8 @@ static size_t size_of_variable(const struct text *path)
 }
 
 /* Appends the field that alone leads to a container, with the type that has it:
- * "main.MemoryStorage.ents". *ret_size becomes the size of the field at the end of the path.
- * Appends nothing if the path ends otherwise. */
+ * "main.MemoryStorage.ents". Appends nothing if the path (who->path) does not end with the name of
+ * such a field. */
 static void append_field_of_holder(const struct report *report, const struct who *who,
                                    struct text *text)
 {
@@ -760,8 +762,7 @@ static bool is_nested(const struct report *report, const struct who *who)
 }
 
 /* Reports the holder of a suspect by its class: ", in 4 × map[uint64]*main.Watcher", or ", in one
- * entry of map[string]*main.Node"; of documents ", of which 1,000 in 7 × map[int]*main.Document".
- */
+ * entry of map[string]*main.Node"; of documents ", of which 1,000 in 7 × map[int]main.Document". */
 static void put_holder_class(const struct report *report, const struct who *who)
 {
     const struct who_holders *holders = &who->holders;
@@ -969,7 +970,7 @@ static struct g2h_error *put_suspect(const struct report *report, const struct w
     return NULL;
 }
 
-/* Reports how much has grown in no suspect, if that is most: "+1.80 MB has no single place:
+/* Reports how much has grown in no suspect, as text if that is most: "+1.80 MB has no single place:
  * +1.72 MB of map[int]*main.Entry, +64.0 kB of stacks". So what has grown is never denied. */
 static void put_rest(const struct report *report)
 {
