@@ -283,7 +283,8 @@ static int compare_aged(const void *a, const void *b)
     return COMPARE(start, at);
 }
 
-/* Appends the runs of equal ages of a span. Returns false if memory runs out. */
+/* Appends the runs of equal ages of a span, each as the age and how many slots have it. Returns
+ * false if memory runs out. */
 static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
 {
     const age *slots = ages_of(span);
@@ -297,8 +298,9 @@ static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
     return good;
 }
 
-/* Appends the looks, and how many objects ended at each, up to a 0. Returns false if memory runs
- * out. */
+/* Appends the looks: the first and the last collection of each, and the milliseconds since the
+ * beginning; then, up to a 0, for each class of which objects ended there: how many, the class, and
+ * how many of them the first look found. Returns false if memory runs out. */
 static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
 {
     for (unsigned i = 1; i <= ages->look_count; i++) {

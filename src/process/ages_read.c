@@ -200,7 +200,7 @@ static int read_slice(struct ages_live *live, uint64_t ret[3])
  * since it never becomes shorter. */
 static int add_mspans(struct ages_live *live)
 {
-    uint64_t slice[3];
+    uint64_t slice[3]; /* allspans: data, length, capacity */
     const int error = read_slice(live, slice);
     const size_t known = live->addresses.count;
     if (error != 0)
@@ -772,7 +772,9 @@ static double processor_seconds(void)
  * Looks at the process after this collection. *ret_done: it was the last one all the time;
  * otherwise another one has ended, and nothing was recorded. Returns 0 or an errno value.
  *
- * Memory that is not there any more has been freed meanwhile: the look is repeated.
+ * Memory that is not there any more (EFAULT) has been freed meanwhile, or the process has changed
+ * what was read (EAGAIN): the look is repeated. If that does not help, it is not done, which is no
+ * error. Each collection adds two to sweepgen.
  */
 static int ages_live_look(struct g2h_ages *ages, uint64_t collection, bool *ret_done)
 {
@@ -931,7 +933,8 @@ static int look_if_due(struct g2h_ages *ages, bool *ret_done)
     return ages_live_look(ages, collection, ret_done);
 }
 
-/* Looks if it is due, and sets when the next look may begin. Returns 0 or an errno value. */
+/* Looks if it is due, and sets when the next look may begin: after REST times as long as this one
+ * took of the processor, or after POLL. Returns 0 or an errno value. */
 static int look_and_rest(struct g2h_ages *ages)
 {
     const double before = ages->seconds;

@@ -415,8 +415,9 @@ static unsigned alignment_of_code(uint16_t machine)
 }
 
 /* Finds the first address at which code in the process differs from the file. Breakpoints of
- * debuggers, and jumps at the start of functions (live patches), are no difference. Returns false
- * if there is none. */
+ * debuggers, and jumps at the start of functions (live patches), are no difference: they begin
+ * where the instruction with the first other byte does (first), which is known where instructions
+ * are aligned. Returns false if there is none. */
 bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
 {
     enum { BLOCK = 256 }; /* bytes that are compared at once */
@@ -483,7 +484,7 @@ static struct g2h_error *check_code_in_core(const struct runtime *runtime,
 }
 
 /* Compares the code of a live process, read through memory (/proc/PID/mem). A process that has
- * ended meanwhile has no code any more. */
+ * ended meanwhile has no code any more, which is no error. Errors: those of check_code_part(). */
 static struct g2h_error *check_live_code(const struct runtime *runtime,
                                          const struct image_section *section, int memory)
 {

@@ -360,12 +360,14 @@ static bool is_last_made(const struct span *span, uint64_t object)
     return !span->is_large && (object - span->start) / span->elemsize + 1 == span->freeindex;
 }
 
-/* Uses the mask of the type at an address for an object. An object that is still being made has no
- * type, and so no pointers. Returns false if memory runs out. */
+/* Uses the mask of the type at an address for an object: it begins after the malloc header, a word
+ * that only small objects have. Without a type (address 0) an object is still being made, and has
+ * no pointers. An invalid type counts as missing, but not of an object that may begin with what was
+ * there before. Returns false if memory runs out. */
 static bool take_type(struct heap_bits *bits, const struct span *span, uint64_t object,
                       uint64_t address, struct heap_mask *ret)
 {
-    const uint64_t offset = !span->is_large;
+    const uint64_t offset = span->is_large ? 0 : 1; /* words */
     struct type_mask type;
     if (address == 0)
         return true;
@@ -431,7 +433,11 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
 }
 
 /* Returns whether word i of a piece is a pointer. Clears *more if no pointer follows; with two bits
- * per word, also if the word itself is after the last pointer. */
+ * per word (no piece->last: up to Go 1.19), also if the word itself is after the last pointer.
+ * There a byte has in its low half whether each of four words is a pointer, in its high half
+ * whether more follow. Otherwise there is a bit per word, and one per 64, which the last of these
+ * words reads.
+ */
 static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
 {
     const uint64_t word = piece->first + i;

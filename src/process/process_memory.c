@@ -379,21 +379,23 @@ typedef VECTOR(struct mapping) mapping_vector;
  * Returns false for other lines, and for empty mappings. */
 static bool parse_mapping_line(const char *at, struct mapping *ret)
 {
+    enum { PERMISSIONS = sizeof("rwxp ") - 1, HEX = 16, DECIMAL = 10 };
+    static const char huge[] = "/anon_hugepage";
     uint64_t offset, inode;
-    if (!procfs_take_number(&at, 16, &ret->start) || *at++ != '-' ||
-        !procfs_take_number(&at, 16, &ret->end) || strnlen(at, 5) < 5)
+    if (!procfs_take_number(&at, HEX, &ret->start) || *at++ != '-' ||
+        !procfs_take_number(&at, HEX, &ret->end) || strnlen(at, PERMISSIONS) < PERMISSIONS)
         return false;
-    ret->is_code = at[2] == 'x';
-    at += 5;
-    if (!procfs_take_number(&at, 16, &offset))
+    ret->is_code = at[2] == 'x'; /* blanks after a number are taken with it */
+    at += PERMISSIONS;
+    if (!procfs_take_number(&at, HEX, &offset))
         return false;
     at += strcspn(at, " \n");
     at += strspn(at, " ");
-    if (!procfs_take_number(&at, 10, &inode))
+    if (!procfs_take_number(&at, DECIMAL, &inode))
         return false;
     ret->path = at;
     ret->path_size = strcspn(at, "\n");
-    ret->is_file = inode != 0 && *at == '/' && strncmp(at, "/anon_hugepage", 14) != 0;
+    ret->is_file = inode != 0 && *at == '/' && strncmp(at, huge, strlen(huge)) != 0;
     return ret->start < ret->end;
 }
 

@@ -431,8 +431,9 @@ static uint64_t written_of(const struct span_work *work, const struct heap_mask 
 }
 
 /* Writes the record of an object, with its contents and the words that the collector takes for
- * pointers. Of a secret one (is_secret) only pointers are shown, see put_secret(). An object whose
- * memory is missing is left out and counted. */
+ * pointers: those in its first `listed` bytes, and all of its first element, which identifies the
+ * type, unless that is larger than MOST_OF_ELEMENT. Of a secret one (is_secret) only pointers are
+ * shown, see put_secret(). An object whose memory is missing is left out and counted. */
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address, bool is_secret)
 {
     const struct memory *memory = work->bits->runtime->memory;
@@ -451,7 +452,7 @@ static struct g2h_error *put_object(const struct span_work *work, uint64_t addre
     work->account->object_bytes += size;
     const uint64_t listed = records_listed(memory, address, size);
     TRY_MEMORY(heap_bits_of(work->bits, work->span, address, listed, &mask));
-    const uint64_t element = mask.offset + mask.period, /* the first one identifies the type */
+    const uint64_t element = mask.offset + mask.period, /* where the second one begins, in words */
         most = listed / 8 > element || element > MOST_OF_ELEMENT ? listed / 8 : element;
     const uint64_t written = written_of(work, &mask, is_secret);
     TRY_MEMORY(put_head(work->buffer, address, size, written));
@@ -577,8 +578,7 @@ static void object_records_sum_up(const struct object_records_work *work)
     }
 }
 
-/* Writes the objects of all spans, and returns their memory if it is a live
- * process's copy. */
+/* Writes the objects of all spans, and returns their memory if it is a live process's copy. */
 static struct g2h_error *records_put_objects(struct records *records, struct release *release)
 {
     const struct runtime *runtime = records->runtime;

@@ -84,7 +84,7 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
 }
 
 /* Returns whether a slice of pointers to mspans is at an address, some of them in use. Looks at the
- * first SEARCH_LOOKED_AT, as far as the search may work. */
+ * first SEARCH_LOOKED_AT, as far as the search may work (pay()). */
 static bool is_allspans(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;
@@ -131,7 +131,7 @@ static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_lives)
 }
 
 /* Returns whether a slice of pointers to gs is at an address, some of them alive. Looks at the
- * first SEARCH_LOOKED_AT. */
+ * first SEARCH_LOOKED_AT, as far as the search may work (pay()). */
 static bool is_allgs(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;

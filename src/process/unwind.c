@@ -445,7 +445,7 @@ static struct g2h_error *add_m(struct threads *threads, uint64_t address)
 }
 
 /* Lists all Ms, the runtime's records of operating-system threads, which are linked (allm). Ends at
- * a cycle, as damaged memory may have. */
+ * a cycle, as damaged memory may have, or once there are more Ms than pages. */
 static struct g2h_error *list_ms(struct threads *threads)
 {
     struct runtime *runtime = threads->runtime;
@@ -457,7 +457,7 @@ static struct g2h_error *list_ms(struct threads *threads)
         uint32_t known = number;
         TRY_MEMORY(map_put(&threads->m_by_address, m, number, &known));
         if (known != number || threads->ms.count > runtime->memory->bytes / RUNTIME_PAGE_SIZE)
-            break; /* a cycle */
+            break;
         TRY(add_m(threads, m));
         m = runtime_field(runtime, m, LAYOUT_M_ALLLINK);
     }

@@ -123,8 +123,8 @@ static struct g2h_error *attach_fill(uint64_t pid, const struct attach_pages *pa
 static struct attach_after find_after(const struct attach_options *options, uint64_t bytes)
 {
     struct attach_after after = {options->after, options->dump > 0};
-    const uint64_t most = options->after_most,
-                   percent = bytes > 0 ? most / (bytes / 100 + 1) + 1 : 0;
+    const uint64_t most = options->after_most, one_percent = bytes / 100 + 1,
+                   percent = bytes > 0 ? most / one_percent + 1 : 0; /* rounded up */
     if (most > 0 && percent < after.percent)
         after.percent = (unsigned)percent;
     return after;

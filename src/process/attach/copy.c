@@ -361,7 +361,8 @@ static int copy_all(struct copy *copy, const struct attach_pages *pages,
 }
 
 /* Opens the process's memory through a thread that lives, since the first one may have ended, and
- * copies on several threads. What was read is counted in *ret also after an error. */
+ * copies on several threads. What was read is counted in *ret also after an error. Returns 0 or an
+ * errno value. Memory that cannot be opened is no error, as process_vm_readv() may read it. */
 int attach_copy_pages(struct attach_source source, const struct attach_pages *pages,
                       const struct attach_space *space, const struct g2h_progress *progress,
                       struct memory *memory, struct attach_copied *ret)

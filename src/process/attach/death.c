@@ -593,7 +593,7 @@ static void limit_wanted(struct death_reserve *reserve, uint64_t needed)
  * that is refused is no error (reserve->is_refused). */
 int death_reserve(uint64_t pid, const struct death_order *order, struct death_reserve *reserve)
 {
-    uint64_t left = 0;
+    uint64_t left = 0; /* bytes that were still to be allocated when the guard was asked last */
     const struct attach_guard guard = {reserve_may_go_on, &left};
     _cleanup_(attach_pages_deinit) struct attach_pages pages = {0}, listed = {0};
     _cleanup_(death_parts_deinit) struct death_parts parts = {0};
@@ -808,8 +808,9 @@ static void dying_file_close(struct dying_file *file)
 }
 
 /* Reads pages that the process has not written to from the executable. *ret_size is how many bytes:
- * 0 if they are of another file, or if pages that it has written to may look like these because the
- * kernel has reclaimed them. Returns false if memory runs out. */
+ * 0 if they are of another file, if more may not be copied, or if pages that it has written to may
+ * look like these because the kernel has reclaimed them (is_late, is_doubtful). Returns false if
+ * memory runs out. */
 static bool read_clean(struct dying *dying, const struct dying_file *file, struct range pages,
                        struct process *ret, struct attach_account *account, uint64_t *ret_size)
 {

@@ -186,8 +186,9 @@ static uint64_t threads_of(uint64_t user)
     return sum;
 }
 
-/* Checks that the process can start threads although there is one more process. Returns false with
- * the reason in fork->refused. */
+/* Checks that the process can start threads although there is one more process: by the limit of its
+ * control group, and by that of its user, which root (0) has not. Returns false with the reason in
+ * fork->refused. */
 static bool check_tasks(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text limits = {0}, status = {0};
@@ -331,11 +332,13 @@ static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t
                        "none of its threads sleeps where it could be borrowed (runtime.futex)");
 }
 
-/* Records the result of the call. Returns whether there is a child. If there is none, why is noted,
- * and whether another call may help (may_come). */
+/* Records the result of the call: a pid as the process sees it (fork->there), or a negative errno
+ * value. Returns whether there is a child. If there is none, why is noted, and whether another call
+ * may help (may_come). */
 static bool note_result(struct attach_fork *fork, const struct injection *injection, long result)
 {
-    enum { ERESTARTSYS = 512, ERESTART_LAST = 516 }; /* a signal came: the call did nothing */
+    /* linux/errno.h: a signal came, the call did nothing. */
+    enum { ERESTARTSYS = 512, ERESTART_LAST = 516 };
     if (injection->child != 0) {
         fork->child = injection->child;
         fork->image = g2h_process_image(fork->pid);

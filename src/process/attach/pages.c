@@ -103,18 +103,18 @@ static bool is_zeros(const char *path)
  * false, too, if the line has another form. */
 static bool pages_parse_line(const char *at, struct attach_mapping *ret)
 {
+    enum { PERMISSIONS = sizeof("rwxp ") - 1, HEX = 16, DECIMAL = 10 };
     uint64_t start, end, offset, inode;
-    if (!procfs_take_number(&at, 16, &start) || *at++ != '-' || !procfs_take_number(&at, 16, &end))
+    if (!procfs_take_number(&at, HEX, &start) || *at++ != '-' ||
+        !procfs_take_number(&at, HEX, &end) || strnlen(at, PERMISSIONS) < PERMISSIONS)
         return false;
-    const char *permissions = at;
-    if (strnlen(at, 5) < 5)
-        return false;
-    at += 5;
-    if (!procfs_take_number(&at, 16, &offset))
+    const char *permissions = at; /* blanks after a number are taken with it */
+    at += PERMISSIONS;
+    if (!procfs_take_number(&at, HEX, &offset))
         return false;
     at += strcspn(at, " \n");
     at += strspn(at, " ");
-    if (!procfs_take_number(&at, 10, &inode) || start >= end)
+    if (!procfs_take_number(&at, DECIMAL, &inode) || start >= end)
         return false;
     const bool is_file = inode != 0 && !is_zeros(at);
     const bool is_code = permissions[1] != 'w' && permissions[2] == 'x';

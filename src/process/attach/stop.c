@@ -46,7 +46,8 @@ static void watchdog_set(unsigned seconds)
 }
 
 /* Starts a timer that ends this program if it hangs. The timer's signal is SIGKILL, so that this
- * program cannot hang while it stops others, and the kernel lets them go. */
+ * program cannot hang while it stops others, and the kernel lets them go. Returns false if no timer
+ * can be made. */
 bool watchdog_begin(unsigned seconds)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
