@@ -182,8 +182,9 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-/* Visits the maps whose headers are in a frame: words of these lead to their memory. Dumps do not
- * list them as alive. Returns false if the visit is to stop. */
+/* Visits the maps whose headers are in a frame, by the words of it that lead to their memory: dumps
+ * do not list the headers as alive. Each map counts once, although several of its words may lead
+ * there. Returns false if the visitor wants no more. */
 static bool visit_frame(const struct capacities_visitor *visitor,
                         const struct heap_stack_frame *frame)
 {

@@ -176,6 +176,13 @@ static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_
     return set != SET_NONE && map_put(&finder->merged, pair, set, &set) ? set : SET_NONE;
 }
 
+/* Returns where the union of two sets is remembered. */
+static inline struct recent_merge *recent_of(struct together_finder *finder, uint32_t known,
+                                             uint32_t set)
+{
+    return &finder->recent[(known ^ set * 8) % RECENT];
+}
+
 /* Returns the set of an object that two sets lead to, neither of which is OF_NONE: their union if
  * both are of one package, else OF_SEVERAL_PACKAGES. The result is remembered in recent. SET_NONE:
  * memory has run out. */
@@ -186,7 +193,7 @@ static __attribute__((noinline)) uint32_t find_merged(struct together_finder *fi
     if (known != OF_SEVERAL_PACKAGES && set != OF_SEVERAL_PACKAGES &&
         finder->sets.data[known].package == finder->sets.data[set].package)
         merged = unite_sets(finder, known, set);
-    finder->recent[(known ^ set * 8) % RECENT] = (struct recent_merge){known, set, merged};
+    *recent_of(finder, known, set) = (struct recent_merge){known, set, merged};
     return merged;
 }
 
@@ -194,7 +201,7 @@ static __attribute__((noinline)) uint32_t find_merged(struct together_finder *fi
  * SET_NONE: memory has run out. */
 static inline uint32_t merge_sets(struct together_finder *finder, uint32_t known, uint32_t set)
 {
-    const struct recent_merge *recent = &finder->recent[(known ^ set * 8) % RECENT];
+    const struct recent_merge *recent = recent_of(finder, known, set);
     assert(known != OF_NONE && set != OF_NONE);
     return recent->known == known && recent->set == set ? recent->merged
                                                         : find_merged(finder, known, set);
@@ -458,7 +465,8 @@ static bool join_set(struct together_finder *finder, uint32_t member, const stru
     return changes;
 }
 
-/* Returns a holder of a set of several. */
+/* Returns one of the members that hold a set of several: the first of a few, or of many the first
+ * that is among them. */
 static uint32_t a_holder(const struct together_finder *finder, const struct held_set *set)
 {
     uint32_t member = finder->packages.data[set->package].first_member;

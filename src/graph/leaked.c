@@ -278,8 +278,8 @@ static uint64_t address_at(const struct leaked_finder *finder, const struct g2h_
                : first;
 }
 
-/* Returns whether a sudog is in the queue of its channel: all but the first have one before them,
- * and the channel points to the first. */
+/* Returns whether a sudog is in the queue of its channel: all but the first have one before them
+ * (prev), and the channel, a runtime.hchan of fewer than HCHAN_WORDS words, points to the first. */
 static bool is_queued(const struct leaked_finder *finder, uint32_t channel, uint64_t sudog,
                       const struct g2h_object *contents)
 {
@@ -839,9 +839,10 @@ static bool is_list_of(const struct leaked_finder *finder, const struct conditio
     return false;
 }
 
-/* Gives the goroutines of a list what has it: an object, or NO_TARGET and an address. */
-static void list_give(struct leaked_finder *finder, const struct conditions *conditions,
-                      uint64_t first, uint32_t owner, uint64_t outside)
+/* Notes for the goroutines of a list of sudogs, the first of which is at an address, what has the
+ * list: an object (owner), or NO_TARGET and an address outside of the heap. */
+static void set_owner_of_list(struct leaked_finder *finder, const struct conditions *conditions,
+                              uint64_t first, uint32_t owner, uint64_t outside)
 {
     uint64_t next;
     uint32_t number = sudog_at(finder, conditions, first, &next);
@@ -870,7 +871,7 @@ static void find_lists_in(struct leaked_finder *finder, const struct conditions 
         const uint8_t *numbers = object.contents.data + at - before;
         if (first != 0 && last != 0 && memcmp(numbers, numbers + 4, 4) != 0 &&
             is_list_of(finder, conditions, first, last))
-            list_give(finder, conditions, first, owner, 0);
+            set_owner_of_list(finder, conditions, first, owner, 0);
     }
 }
 
@@ -931,7 +932,7 @@ static void find_static_lists(struct leaked_finder *finder, const struct conditi
         const uint64_t address = walk.record.segment.address + offset;
         if (first != 0 && address - at == walk.heap->params.pointer_size &&
             is_list_of(finder, conditions, first, value))
-            list_give(finder, conditions, first, NO_TARGET, at);
+            set_owner_of_list(finder, conditions, first, NO_TARGET, at);
         first = value;
         at = address;
     }

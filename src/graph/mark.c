@@ -143,6 +143,8 @@ static inline uint32_t mark_next_object(struct marker *marker)
     return marker->queue[begin];
 }
 
+/* What a walk finds for each object: a mark (a bit), its owner, or its owner and where two owners
+ * meet; for the last only targets that an object holds across tiers count. */
 enum wanted { WANTED_MARKS, WANTED_OWNERS, WANTED_MEETINGS };
 
 /* Returns what a marker looks for: see struct marker. */
@@ -153,14 +155,21 @@ static inline enum wanted wanted(const struct marker *marker)
     return marker->owners ? WANTED_OWNERS : WANTED_MARKS;
 }
 
-/* Visits an object: marks its targets, and pushes those that were not marked and have targets of
- * their own. wanted says what a mark is: a bit (WANTED_MARKS), or the object's owner; with
- * WANTED_MEETINGS only targets that it holds across tiers count, and where two owners meet is
- * noted. A waiter marks other waiters only. is_alone: no other thread marks now. A newly marked
- * target is always written to the stack's end, which moves only if the target leads on: a test
- * would often be mispredicted. Returns false if memory runs out. */
-static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool is_alone,
-                                  enum wanted wanted)
+/* Returns whether a walk follows a pointer of an object, the source, to a target. only: the
+ * waiters, if the source is one, since it marks other waiters only; else NULL. */
+static inline bool is_followed(const struct marker *marker, struct tier_source source,
+                               const uint64_t *only, uint32_t target, enum wanted wanted)
+{
+    return target != NO_TARGET && (!only || tiers_waits(only, target)) &&
+           (wanted != WANTED_MEETINGS || tiers_hold(marker->tiers, source, target));
+}
+
+/* Marks the targets of an object, and pushes those that were not marked before and have targets of
+ * their own. is_alone: no other thread marks now. A newly marked target is always written to the
+ * stack's end, which moves only if the target leads on: a test would often be mispredicted. Returns
+ * false if memory runs out. */
+static inline bool mark_targets(struct marker *marker, uint32_t object, bool is_alone,
+                                enum wanted wanted)
 {
     owner_number *owners = marker->owners, known = OWNER_NONE;
     const owner_number owner =
@@ -177,11 +186,12 @@ static inline bool mark_visit_one(struct marker *marker, uint32_t object, bool i
     uint32_t *next = &marker->stack.objects.data[marker->stack.objects.count];
     const uint32_t *begin = next;
     for (; target < end; target++) {
-        if (*target == NO_TARGET || (only && !tiers_waits(only, *target)) ||
-            (wanted == WANTED_MEETINGS && !tiers_hold(marker->tiers, source, *target)))
+        if (!is_followed(marker, source, only, *target, wanted))
             continue;
-        if (wanted == WANTED_MARKS ? set_mark(marker->marks, *target, is_alone)
-                                   : set_owner(owners, *target, owner, is_alone, &known)) {
+        const bool is_new = wanted == WANTED_MARKS
+                                ? set_mark(marker->marks, *target, is_alone)
+                                : set_owner(owners, *target, owner, is_alone, &known);
+        if (is_new) {
             *next = *target;
             next += targets_lead(marker->targets, *target);
         }
@@ -198,7 +208,7 @@ static inline __attribute__((always_inline)) bool visit_all(struct marker *marke
                                                             bool is_alone, enum wanted wanted)
 {
     for (; most > 0 && !is_drained(marker); most--)
-        if (!mark_visit_one(marker, mark_next_object(marker), is_alone, wanted))
+        if (!mark_targets(marker, mark_next_object(marker), is_alone, wanted))
             return false;
     return true;
 }

@@ -21,8 +21,6 @@
 /* The owner of a boundary while a walk passes it by. */
 #define OWNER_BOUNDARY (OWNER_FIXED | OWNER_GC_ROOTS)
 
-enum { PER_WORD = 16 /* tiers in a word */ };
-
 /* ---- the runtime's records ---- */
 
 /* Adds a record that walks pass by. Returns false if memory runs out. */
@@ -138,8 +136,8 @@ static void sort_boundaries(struct boundaries *boundaries)
 struct g2h_error *tiers_init(struct tiers *tiers, const struct g2h_graph *graph,
                              struct boundaries *ret)
 {
-    tiers->of_object =
-        zeroed_alloc((size_t)graph->heap->object_count / PER_WORD + 1, sizeof(*tiers->of_object));
+    tiers->of_object = zeroed_alloc((size_t)graph->heap->object_count / TIERS_PER_WORD + 1,
+                                    sizeof(*tiers->of_object));
     TRY_MEMORY(tiers->of_object && add_listed_records(graph->heap, ret));
     if (graph->typing)
         TRY(add_typed_records(tiers, graph, ret));
@@ -205,16 +203,16 @@ static struct g2h_error *tiers_walk(const struct g2h_graph *graph, struct owners
 static void tiers_settle(struct g2h_graph *graph, struct owners *owners, enum tier tier)
 {
     const uint32_t objects = graph->heap->object_count;
-    for (uint32_t first = 0; first < objects; first += PER_WORD) {
-        const uint32_t count = MIN(objects - first, PER_WORD);
+    for (uint32_t first = 0; first < objects; first += TIERS_PER_WORD) {
+        const uint32_t count = MIN(objects - first, TIERS_PER_WORD);
         owner_number *of = &owners->of_object[first];
         uint64_t word = 0;
         for (uint32_t i = 0; i < count; i++) {
             const bool is_new = of[i] != OWNER_NONE && of[i] < OWNER_FIXED;
-            word |= (is_new ? (uint64_t)tier : 0) << (4 * i);
+            word |= (is_new ? (uint64_t)tier : 0) << (TIER_BITS * i);
             of[i] |= is_new ? OWNER_FIXED : 0;
         }
-        graph->tiers.of_object[first / PER_WORD] |= word;
+        graph->tiers.of_object[first / TIERS_PER_WORD] |= word;
     }
 }
 
@@ -268,7 +266,8 @@ static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
 {
     const size_t objects = graph->heap->object_count;
     memset(owners->of_object, 0, objects * sizeof(*owners->of_object));
-    memset(graph->tiers.of_object, 0, (objects / PER_WORD + 1) * sizeof(*graph->tiers.of_object));
+    memset(graph->tiers.of_object, 0,
+           (objects / TIERS_PER_WORD + 1) * sizeof(*graph->tiers.of_object));
 }
 
 /* Returns whether each object has a tier, unless it is garbage, and has the owner that its tier

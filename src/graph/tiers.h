@@ -30,8 +30,10 @@
 #include "base/memory.h"
 #include "roots/roots.h"
 
+enum { TIER_BITS = 4, TIERS_PER_WORD = 64 / TIER_BITS };
+
 struct tiers {
-    uint64_t *of_object; /* four bits per object: enum tier */
+    uint64_t *of_object; /* TIER_BITS per object: enum tier */
     uint64_t *waiters; /* a bit per object: it is a record of a goroutine that waits; NULL: none */
 };
 
@@ -41,7 +43,9 @@ enum hold { HOLD_STRONG, HOLD_FOREIGN, HOLD_PASSED, HOLD_WEAK };
 
 static inline enum tier tiers_of(const struct tiers *tiers, uint32_t object)
 {
-    return (enum tier)(tiers->of_object[object / 16] >> (object % 16 * 4) & 15);
+    return (enum tier)(tiers->of_object[object / TIERS_PER_WORD] >>
+                           (object % TIERS_PER_WORD * TIER_BITS) &
+                       ((1 << TIER_BITS) - 1));
 }
 
 static inline bool tiers_waits(const uint64_t *waiters, uint32_t object)

@@ -57,16 +57,17 @@ static double bytes_at_rate(const struct g2h_heap *heap, uint64_t rate)
     return sum;
 }
 
-/* Returns the power of two at which the samples best account for the allocated bytes. Their
- * estimated sum grows with the rate. */
+/* Returns the power of two at which the samples best account for the allocated bytes, the nearest
+ * one by ratio. Their estimated sum grows with the rate, so this is the lowest rate at which it is
+ * the allocated bytes, or less by at most a square root of 2. */
 static uint64_t likely_rate(const struct g2h_heap *heap, uint64_t allocated)
 {
     enum { MOST = 40 };
     unsigned low = 0, high = MOST;
     while (low < high) {
         const unsigned middle = (low + high) / 2;
-        const double half = bytes_at_rate(heap, UINT64_C(1) << middle) * M_SQRT2;
-        if (half < (double)allocated)
+        const double estimated = bytes_at_rate(heap, UINT64_C(1) << middle);
+        if (estimated * M_SQRT2 < (double)allocated)
             low = middle + 1;
         else
             high = middle;

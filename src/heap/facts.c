@@ -198,6 +198,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
     cursor.at += text;
     ret->are_there = true;
     while (cursor_uvarint(&cursor, &fact) && fact != FACT_END) {
+        /* Facts that cannot be read fall through to the last test, and end the list. */
         struct fact_type type;
         struct fact_data part;
         uint64_t begin, bytes;

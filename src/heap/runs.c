@@ -108,7 +108,9 @@ static bool is_misplaced(const struct g2h_params *params, const struct g2h_objec
 
 /* Adds an object whose record ends at offset end: finds its slot class, by its field list if that
  * is known, and extends the open run, if the object is in the same page, above the last one, and
- * directly after it in the file. Returns false if memory runs out. */
+ * directly after it in the file; else begins a run. Its entry has the slot in the page and the
+ * number of the slot class, and is followed by the size of the record's tail if that differs
+ * between objects of the class. Returns false if memory runs out. */
 static bool runs_add_object(struct run_reader *reader, const struct g2h_object *object,
                             uint64_t end)
 {

@@ -63,8 +63,8 @@ static bool slot_class_is_listed(const struct slot_classes *slot_classes,
 static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
 {
     const uint64_t word = slot_classes->heap->params.pointer_size;
-    const uint64_t low = 4096;
-    const uint64_t high = UINT64_C(1) << 56;
+    const uint64_t low = 4096;               /* no type is in the lowest page */
+    const uint64_t high = UINT64_C(1) << 56; /* nor so high, where floating-point numbers are */
     struct g2h_fields fields = object->fields;
     uint64_t offset;
     if (object->contents.size < word ||
@@ -147,7 +147,8 @@ static bool slot_class_equal(const struct slot_class *a, const struct slot_class
            (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
 }
 
-/* Sizes are below 2^42 and kinds below 2^7. The key mixes two words. */
+/* Returns a hash of all that distinguishes slot classes. Sizes are below 2^42 and kinds below 2^7,
+ * so that the first word has them without loss. */
 static uint64_t slot_class_key(const struct slot_class *slot_class)
 {
     const uint64_t key =

@@ -130,6 +130,7 @@ static void resolve_key_names(const struct names *names, struct g2h_edge *edges,
         }
 }
 
+/* Returns the flags of an edge that holds its target so (graph/tiers.h). */
 static inline uint32_t flags_of(enum hold hold)
 {
     static const uint16_t flags[] = {[HOLD_FOREIGN] = G2H_EDGE_FOREIGN,
@@ -194,7 +195,8 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
         if (is_untyped) {
             name_untyped(edges, &walk->namer, offset, edge++);
         } else {
-            const struct edge_name name = namer_name_by(&walk->namer, offset, 3);
+            const struct edge_name name =
+                namer_name_by(&walk->namer, offset, 3 /* words of 8 bytes */);
             named &= name_pointer(edges, &name, edge++);
         }
     }

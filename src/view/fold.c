@@ -326,7 +326,7 @@ static int compare_cuts(const void *a, const void *b)
  */
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
-    enum { SAMPLES = 1 << 15 };
+    enum { SAMPLES = 1 << 15, NEAR = 128 /* divisor of the limit: how many fewer are near */ };
     const uint32_t nodes = folding->tree.nodes;
     const uint32_t stride = (nodes + 1) / SAMPLES + 1;
     _cleanup_free_ struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
@@ -362,7 +362,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
         }
         to = middle;
         *ret = samples[middle];
-        if (written >= limit - limit / 128)
+        if (written >= limit - limit / NEAR)
             break;
     }
     return true;

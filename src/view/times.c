@@ -22,6 +22,30 @@ enum {
 };
 #define HAS_MONOTONIC (UINT64_C(1) << 63)
 
+/* wall: the seconds since 1885, if HAS_MONOTONIC, have 33 bits, the nanoseconds the lowest 30. */
+enum { NANOSECOND_BITS = 30 };
+
+/* Where the fields of a Time are, in bytes; its zone is a pointer. */
+enum { TIME_WALL, TIME_EXT = 8, TIME_ZONE = 16 };
+
+/* Where the fields of a Location and its parts are (time/zoneinfo.go), in words. The fields of the
+ * cache follow the rule string, which exists since Go 1.15. */
+enum {
+    LOCATION_ZONES = 2,       /* a slice of zone, after the name */
+    LOCATION_ZONE_COUNT = 3,  /* its length */
+    LOCATION_TX = 5,          /* a slice of zoneTrans: the transitions */
+    LOCATION_TX_COUNT = 6,    /* its length */
+    LOCATION_EXTEND_SIZE = 9, /* the length of the rule string */
+    LOCATION_SIZE = 10,       /* up to the cache; two words less before Go 1.15 */
+    ZONE_OFFSET = 2,          /* after the name */
+    ZONE_IS_DST = 3,          /* a bool */
+    ZONE_SIZE = 4,
+};
+
+/* The same in bytes: of the cache (cacheStart, cacheEnd, cacheZone), and of a zoneTrans, which has
+ * the time before the index. */
+enum { CACHE_START, CACHE_END = 8, CACHE_ZONE = 16, TRANSITION_INDEX = 8 };
+
 /* Returns whether a type is time.Time, by its name, size and first field: another package may be
  * called time as well. */
 bool times_is_time(const struct types *types, uint32_t number)
@@ -29,16 +53,22 @@ bool times_is_time(const struct types *types, uint32_t number)
     const struct g2h_bytes name = types_name(types, number);
     const struct type *type = types_get(types, number);
     return name.size == strlen("time.Time") && memcmp(name.data, "time.Time", name.size) == 0 &&
-           type->size == 16 + types->pointer_size && types_field(types, number, "wall");
+           type->size == TIME_ZONE + types->pointer_size && types_field(types, number, "wall");
 }
 
-/* Returns the seconds since the year 1, which may be negative. */
+/* Returns the seconds since the year 1 of the Time at some memory, which may be negative. */
 static int64_t seconds_of(const struct g2h_heap *heap, const uint8_t *at)
 {
-    const uint64_t wall = heap_number(heap, at, 8);
-    const uint64_t ext = heap_number(heap, at + 8, 8);
-    return (int64_t)((wall & HAS_MONOTONIC) != 0 ? (wall << 1 >> 31) + (uint64_t)TO_1885_DAYS * DAY
-                                                 : ext);
+    const uint64_t wall = heap_number(heap, at + TIME_WALL, 8);
+    const uint64_t ext = heap_number(heap, at + TIME_EXT, 8);
+    const uint64_t since_1885 = (wall & ~HAS_MONOTONIC) >> NANOSECOND_BITS;
+    return (int64_t)((wall & HAS_MONOTONIC) != 0 ? since_1885 + (uint64_t)TO_1885_DAYS * DAY : ext);
+}
+
+/* Returns the nanoseconds of the second of the Time at some memory. */
+static uint64_t nanoseconds_of(const struct g2h_heap *heap, const uint8_t *at)
+{
+    return heap_number(heap, at + TIME_WALL, 8) & ((1 << NANOSECOND_BITS) - 1);
 }
 
 /* Returns nanoseconds since 1970, moved so that they are not negative; border is the last second of
@@ -48,7 +78,7 @@ uint64_t times_order(const struct g2h_view *view, const uint8_t *at)
     const struct g2h_heap *heap = view->graph->heap;
     const uint64_t second = 1000000000;
     const uint64_t border = INT64_MAX / 1000000000 - 1;
-    const uint64_t fraction = heap_number(heap, at, 8) & ((1 << 30) - 1);
+    const uint64_t fraction = nanoseconds_of(heap, at);
     const uint64_t since = (uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY + border;
     uint64_t kept = since;
     if (since > 2 * border)
@@ -64,7 +94,7 @@ static bool zone_offset(const struct g2h_view *view, const struct view_memory *z
                         uint64_t index, int64_t *ret)
 {
     const uint64_t word = view->graph->heap->params.pointer_size;
-    const uint64_t at = index * 4 * word + 2 * word;
+    const uint64_t at = (index * ZONE_SIZE + ZONE_OFFSET) * word;
     if (zones->bytes.size < word || at > zones->bytes.size - word)
         return false;
     const uint64_t bits = heap_word(view->graph->heap, zones->bytes.data + at);
@@ -72,7 +102,8 @@ static bool zone_offset(const struct g2h_view *view, const struct view_memory *z
     return *ret > -DAY && *ret < DAY;
 }
 
-/* Returns the number of the last transition that is not after a second; UINT64_MAX: none is. */
+/* Returns the number of the last transition that is not after a second; UINT64_MAX: none is. size
+ * is that of a zoneTrans, which begins with its second. */
 static uint64_t last_transition(const struct g2h_heap *heap, const uint8_t *list, uint64_t size,
                                 uint64_t count, int64_t seconds)
 {
@@ -88,21 +119,25 @@ static uint64_t last_transition(const struct g2h_heap *heap, const uint8_t *list
     return low - 1;
 }
 
+/* Returns whether a zone of the list, which must be in its memory, is of summer time. */
+static bool is_dst(const struct view_memory *zones, uint64_t word, uint64_t zone)
+{
+    return zones->bytes.data[(zone * ZONE_SIZE + ZONE_IS_DST) * word] != 0;
+}
+
 /* Returns which zone holds before the first transition, as lookupFirstZone() of time/zoneinfo.go
  * does: the first one if no transition leads there; else, if the first transition leads to summer
  * time, the last one before that which is not; else the first one. */
 static uint64_t first_zone(const struct view_memory *zones, uint64_t word, const uint8_t *list,
                            uint64_t size, uint64_t count)
 {
-    uint64_t zone = list[8];
-    const uint64_t is_summer = 3 * word;
-    for (uint64_t i = 0; list[i * size + 8] != 0; i++)
+    uint64_t zone = list[TRANSITION_INDEX];
+    for (uint64_t i = 0; list[i * size + TRANSITION_INDEX] != 0; i++)
         if (i + 1 == count)
             return 0;
-    if ((zone + 1) * 4 * word > zones->bytes.size ||
-        zones->bytes.data[zone * 4 * word + is_summer] == 0)
+    if ((zone + 1) * ZONE_SIZE * word > zones->bytes.size || !is_dst(zones, word, zone))
         return 0;
-    while (zone > 0 && zones->bytes.data[(zone - 1) * 4 * word + is_summer] != 0)
+    while (zone > 0 && is_dst(zones, word, zone - 1))
         zone--;
     return zone > 0 ? zone - 1 : 0;
 }
@@ -117,38 +152,39 @@ static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int
     const int minor = view->graph->typing->release.minor;
     const bool has_rules_field = minor == 0 || minor >= 15;
     const uint64_t word = heap->params.pointer_size;
-    const uint64_t transition = word == 8 ? 16 : 12;
-    const uint64_t tail = (has_rules_field ? 10 : 8) * word; /* cacheStart, cacheEnd, cacheZone */
+    const uint64_t transition = word == 8 ? 16 : 12; /* size of a zoneTrans */
+    const uint64_t cache_at = (has_rules_field ? LOCATION_SIZE : LOCATION_SIZE - 2) * word;
     struct view_memory memory, zones, cached, list;
     *ret = 0;
     if (location == 0)
         return true;
     if (!view_memory_at(view, location, &memory) || memory.is_of_file ||
-        memory.bytes.size < tail + 16 + word)
+        memory.bytes.size < cache_at + CACHE_ZONE + word)
         return false;
-    const uint64_t zone_count = view_memory_word(view, &memory, 3 * word),
-                   count = view_memory_word(view, &memory, 6 * word),
-                   cache = view_memory_word(view, &memory, tail + 16);
+    const uint64_t zone_count = view_memory_word(view, &memory, LOCATION_ZONE_COUNT * word),
+                   count = view_memory_word(view, &memory, LOCATION_TX_COUNT * word),
+                   cache = view_memory_word(view, &memory, cache_at + CACHE_ZONE);
     if (zone_count == 0 || zone_count > MOST_ZONES)
         return false; /* nothing has asked for this zone yet */
     if (cache != 0 && view_memory_at(view, cache, &cached) &&
-        (int64_t)heap_number(heap, memory.bytes.data + tail, 8) <= seconds &&
-        seconds < (int64_t)heap_number(heap, memory.bytes.data + tail + 8, 8))
+        (int64_t)heap_number(heap, memory.bytes.data + cache_at + CACHE_START, 8) <= seconds &&
+        seconds < (int64_t)heap_number(heap, memory.bytes.data + cache_at + CACHE_END, 8))
         return zone_offset(view, &cached, 0, ret);
-    if (!view_memory_at(view, view_memory_word(view, &memory, 2 * word), &zones))
+    if (!view_memory_at(view, view_memory_word(view, &memory, LOCATION_ZONES * word), &zones))
         return false;
     if (count == 0)
         return zone_count == 1 && zone_offset(view, &zones, 0, ret);
-    if (!view_memory_at(view, view_memory_word(view, &memory, 5 * word), &list) ||
+    if (!view_memory_at(view, view_memory_word(view, &memory, LOCATION_TX * word), &list) ||
         count > list.bytes.size / transition || count > MOST_TRANSITIONS)
         return false;
     const uint64_t at = last_transition(heap, list.bytes.data, transition, count, seconds);
-    const bool has_rules = has_rules_field && view_memory_word(view, &memory, 9 * word) != 0;
+    const bool has_rules =
+        has_rules_field && view_memory_word(view, &memory, LOCATION_EXTEND_SIZE * word) != 0;
     if (at == UINT64_MAX)
         return zone_offset(view, &zones,
                            first_zone(&zones, word, list.bytes.data, transition, count), ret);
     return (at + 1 < count || !has_rules) &&
-           zone_offset(view, &zones, list.bytes.data[at * transition + 8], ret);
+           zone_offset(view, &zones, list.bytes.data[at * transition + TRANSITION_INDEX], ret);
 }
 
 /* ---- formatting ---- */
@@ -187,11 +223,11 @@ static void append_fraction(uint64_t fraction, unsigned digits, struct text *tex
 void times_append(const struct g2h_view *view, const uint8_t *at, struct text *text)
 {
     const struct g2h_heap *heap = view->graph->heap;
-    const uint64_t fraction = heap_number(heap, at, 8) & ((1 << 30) - 1);
+    const uint64_t fraction = nanoseconds_of(heap, at);
     const int64_t unix_time =
         (int64_t)((uint64_t)seconds_of(heap, at) - (uint64_t)TO_1970_DAYS * DAY);
     int64_t offset;
-    if (!find_zone_offset(view, heap_word(heap, at + 16), unix_time, &offset))
+    if (!find_zone_offset(view, heap_word(heap, at + TIME_ZONE), unix_time, &offset))
         offset = 0;
     const int64_t local = (int64_t)((uint64_t)unix_time + (uint64_t)offset),
                   day = local / DAY - (local % DAY < 0 ? 1 : 0);

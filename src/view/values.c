@@ -114,8 +114,9 @@ void g2h_values_begin_at(struct g2h_values *values, const struct g2h_location *l
     values_begin(values, location, true);
 }
 
-/* Packs what tells how values of objects are laid out, so that equal numbers mean equal layouts; 0:
- * the type is not known. */
+/* Packs what tells how values of an object are laid out, so that equal numbers mean equal layouts:
+ * its type, whether it is an array, and whether it has a malloc header; 0: the type is not known,
+ * so one bit is always set otherwise. */
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 {
     const struct typing *typing = view->graph->typing;
@@ -127,7 +128,8 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
     const bool is_array = known.form == OBJECT_ARRAY;
     if (!is_array && known.form != OBJECT_VALUE)
         return 0;
-    return (uint64_t)known.type << 3 | 4 | (is_array ? 2 : 0) | has_header;
+    enum { IS_ARRAY = 2, IS_KNOWN = 4, TYPE_SHIFT = 3 };
+    return (uint64_t)known.type << TYPE_SHIFT | IS_KNOWN | (is_array ? IS_ARRAY : 0) | has_header;
 }
 
 /* ---- iteration ---- */
