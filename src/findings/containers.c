@@ -132,6 +132,7 @@ static bool is_class(const struct containers *containers, uint32_t node)
     return node != MERGED_NONE && containers->merged->nodes.data[node].kind == MERGED_CLASS;
 }
 
+/* Returns whether a node is nodes of the trie of a sync.Map; MERGED_NONE is not. */
 static bool is_trie(const struct containers *containers, uint32_t node)
 {
     return node != MERGED_NONE &&
@@ -146,6 +147,7 @@ static bool is_memory_of_map(const struct containers *containers, uint32_t node)
                                containers->merged->nodes.data[node].name);
 }
 
+/* Returns whether a class is the entries of a sync.Map. */
 static bool is_entry(const struct containers *containers, uint32_t node)
 {
     return merged_runtime_class(containers->merged, node) == G2H_RUNTIME_ENTRY;

@@ -159,7 +159,7 @@ static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t paren
     return NULL;
 }
 
-/* ---- the walk ---- */
+/* ---- the assign_sequences ---- */
 
 /* Appends the name of a field, which has "[]" for any element of an array. */
 static void append_field(const char *name, size_t size, struct text *text)
@@ -251,12 +251,12 @@ static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint
 /* Assigns a sequence to each node in or below the item's objects that has a known name. Numbers
  * ascend from dominators to what they dominate, so a node's dominator has its sequence before. A
  * node without one takes that of its dominator. */
-static struct g2h_error *walk(struct keys_search *keys)
+static struct g2h_error *assign_sequences(struct keys_search *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     const struct merged *merged = &keys->findings->merged;
-    TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
-    TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
+    for (uint32_t i = NO_SEQUENCE; i <= FIRST; i++)
+        TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
     for (uint32_t number = 1; number < keys->at_count; number++) {
         const uint32_t node = g2h_dominators_node(dominators, number);
         const uint32_t in = merged->of[number];
@@ -416,7 +416,7 @@ struct g2h_error *keys_find(const struct findings *findings, uint32_t node, stru
     keys.at = large_alloc(findings->merged.of_count, sizeof(*keys.at));
     TRY_MEMORY(keys.at);
     keys.at_count = findings->merged.of_count;
-    TRY(walk(&keys));
+    TRY(assign_sequences(&keys));
     TRY(keys_choose(&keys, FIRST));
     vector_sort(&keys.told, compare_told);
     return keys_report(&keys, ret);

@@ -245,8 +245,7 @@ static struct g2h_error *numberless_name(struct merging *merging, uint32_t name,
     return NULL;
 }
 
-/* ---- the tree of dominators ---- */
-
+/* Returns the name by which a node is merged: that of all strings is the same. */
 static uint32_t merged_name_of(const struct merging *merging, const struct g2h_node *node)
 {
     const bool has_name = node->kind != G2H_NODE_TEXT && node->name != G2H_NAME_NONE;
@@ -967,6 +966,7 @@ static void count_trie(const struct merging *merging, uint32_t name, struct merg
     }
 }
 
+/* Returns whether a name is that of the entries of a sync.Map. */
 static bool is_trie_entry(const struct merging *merging, uint32_t name)
 {
     return name < merging->merged->view_names &&
@@ -1243,6 +1243,7 @@ static struct g2h_error *keep_nodes(struct merging *merging)
     return NULL;
 }
 
+/* Frees the list of islands, which is only needed while nodes are merged. */
 static void forget_islands(struct merging *merging)
 {
     large_free(merging->islands, merging->count, sizeof(*merging->islands));

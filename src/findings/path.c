@@ -132,6 +132,7 @@ void path_search_deinit(struct path_search *search)
 /* Whether frames of the runtime and of the packages below every program are followed. */
 enum path_search_frames { ALL_FRAMES, OWN_FRAMES, LIBRARY_FRAMES };
 
+/* Returns whether a node is a frame of a function of a library. */
 static bool is_library_frame(const struct g2h_view *view, uint32_t node)
 {
     return findings_kind_of(view, node) == G2H_NODE_FRAME &&

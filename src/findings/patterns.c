@@ -363,6 +363,7 @@ static bool pattern_is_class(const char *name, size_t size, const char *class)
            (size == wanted || name[size - wanted - 1] == '/');
 }
 
+/* Returns whether a node of merged is objects of a class: see pattern_is_class(). */
 static bool pattern_is_of_class(const struct findings *findings, uint32_t node, const char *class)
 {
     size_t size;
@@ -457,6 +458,7 @@ static struct g2h_error *count_many(const struct pattern_try *try, uint64_t *ret
 
 CLEANUP_POINTER(pattern_destroy_values, struct g2h_values, g2h_values_destroy);
 
+/* Returns whether the path of a value ends in a field's name, or several. */
 static bool pattern_path_ends(const struct g2h_value *value, const char *end)
 {
     const size_t size = strlen(end);

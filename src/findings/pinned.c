@@ -53,10 +53,11 @@ static void stale_finder_deinit(struct stale_finder *finder)
 }
 
 /* Marks the objects that the array node alone holds in stale slots (is_stale), or unmarks those
- * that it also has in slots in use. array is the number it will have. Returns whether there are
- * any. */
-static bool mark_targets(struct stale_finder *finder, uint32_t node,
-                         const struct g2h_window *window, uint32_t array, bool is_stale)
+ * that it also has in slots in use. array is the number it will have: a mark, an entry of
+ * stale->of, is 1 + 2 * array for an object beyond what slices use, and 1 more for one before.
+ * Returns whether there are any. */
+static bool mark_stale_targets(struct stale_finder *finder, uint32_t node,
+                               const struct g2h_window *window, uint32_t array, bool is_stale)
 {
     struct stale *stale = finder->stale;
     struct g2h_edge edge;
@@ -85,10 +86,11 @@ static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number
     if (node == UINT32_MAX)
         return NULL;
     g2h_view_node(finder->view, node, &read);
-    if (read.edges == 0 || read.members > 0 || !mark_targets(finder, node, &window, array, true))
+    if (read.edges == 0 || read.members > 0 ||
+        !mark_stale_targets(finder, node, &window, array, true))
         return NULL;
     /* An object that is in a slot in use as well is not stale. */
-    mark_targets(finder, node, &window, array, false);
+    mark_stale_targets(finder, node, &window, array, false);
     TRY_MEMORY(vector_push(&stale->arrays, ((struct stale_array){.window = number, .node = node})));
     return NULL;
 }
@@ -358,8 +360,7 @@ static struct g2h_error *add_arrays(struct pinned_finder *finder, uint32_t item)
     return NULL;
 }
 
-/* ---- pointers to the arrays ---- */
-
+/* Returns whether an object is in the view and not garbage. */
 static bool is_alive(const struct pinned_finder *finder, uint32_t object)
 {
     const uint32_t node = g2h_view_object(finder->findings->view, object);

@@ -67,6 +67,7 @@ static struct g2h_error *keep(struct answer *answer, struct text *text, const ch
     return NULL;
 }
 
+/* Keeps a copy of a name as long as the answer. */
 static struct g2h_error *keep_name(struct answer *answer, const char *name, size_t size,
                                    const char **ret)
 {
@@ -174,8 +175,7 @@ const struct g2h_class *g2h_findings_class(const struct g2h_findings *findings, 
     return struct_at(&findings->classes, index);
 }
 
-/* ---- suspects ---- */
-
+/* Appends the name of a node of merged. */
 static void public_append_name(const struct findings *findings, uint32_t node, struct text *text)
 {
     size_t size;

@@ -22,6 +22,7 @@
 #include "base/workers.h"
 #include "findings/findings.h"
 
+/* Returns whether a node of merged is not objects but synthetic nodes of a kind. */
 static bool is_of_kind(const struct merged *merged, uint32_t node, enum g2h_node_kind kind)
 {
     return merged->nodes.data[node].kind == MERGED_SYNTHETIC &&
@@ -54,6 +55,8 @@ static bool span_of(uint64_t address, uint64_t slot, uint64_t size, struct span 
     return false;
 }
 
+/* Finds the span that an object is in, by the size of its slot. Returns false if that is of no size
+ * class. */
 static bool span_of_object(const struct g2h_heap *heap, uint32_t object, struct span *ret)
 {
     const uint64_t slot = g2h_heap_size(heap, object);

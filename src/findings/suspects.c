@@ -50,6 +50,7 @@ struct suspects_finder {
     suspect_vector *found;
 };
 
+/* Returns whether the name of a node of merged begins with a prefix. */
 static bool suspects_begins_with(const struct merged *merged, uint32_t node, const char *prefix)
 {
     size_t size;
@@ -311,8 +312,8 @@ static uint32_t push_children(struct suspects_finder *finder, uint32_t node)
     return push_others(finder, node, MERGED_NONE);
 }
 
-/* Adds a suspect if it is large enough for its kind. If it is not, what is below it may be: what
- * has grown in objects that have not become more. */
+/* Adds a suspect if it is large enough for its kind. If it is not, what is below it may be, with a
+ * base: what has grown in objects that have not become more. Returns false if memory runs out. */
 static bool suspects_add(struct suspects_finder *finder, struct suspect suspect)
 {
     suspects_weigh(finder, &suspect);

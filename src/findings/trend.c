@@ -470,6 +470,7 @@ static void trend_held_deinit(struct trend_held *held)
     text_deinit(&held->aged);
 }
 
+/* Forgets what the last heap has told of growing places: their paths, containers and parts. */
 static void forget_held(struct g2h_trend *trend)
 {
     VECTOR_EACH(struct trend_held, held, trend->held)

@@ -32,6 +32,8 @@ static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_decla
 /* The smallest string for which size classes cannot explain that less than half is in use. */
 enum { WASTE_LEAST_TEXT = 64 };
 
+/* Sets the bit of an object, which other threads may do, too. Most are set already, so it is read
+ * first. */
 static inline void waste_set_bit(uint64_t *bits, uint32_t object)
 {
     const uint64_t bit = UINT64_C(1) << object % 64;
@@ -745,6 +747,7 @@ static void struct_layout_add_row(struct layout_row *to, const struct layout_row
     }
 }
 
+/* Orders rows by a weight of each, most first; equal ones by class. */
 static int struct_layout_compare(const struct layout_row *one, const struct layout_row *other,
                                  uint64_t weight, uint64_t other_weight)
 {
@@ -862,6 +865,7 @@ static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot,
     return &found->pins.data[index];
 }
 
+/* Adds a span to sums. */
 static void fragmentation_add(struct span_sums *sums, const struct span *span)
 {
     sums->spans++;
@@ -938,6 +942,7 @@ static void add_sums(struct span_sums *to, const struct span_sums *from)
     to->live += from->live;
 }
 
+/* Adds the sums of one slot size to another row. */
 static void fragmentation_add_row(struct span_row *to, const struct span_row *from)
 {
     add_sums(&to->all, &from->all);
@@ -1258,6 +1263,7 @@ static int waste_compare(const void *a, const void *b)
     return COMPARE(one->declaration, other->declaration);
 }
 
+/* Sums up the rows, and sorts them by wasted bytes. */
 static void waste_finish(struct waste_rows *rows)
 {
     VECTOR_EACH(const struct waste_row, row, rows->list)
