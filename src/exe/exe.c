@@ -1118,7 +1118,9 @@ static struct g2h_error *inlining_find_chain(struct g2h_inlining *inlining, cons
     return NULL;
 }
 
-/* Leaves a call unchanged that was not found in the code. Returns the number of calls, 1. */
+/* Completes a call that was not found in the code as it is: it is not inlined, and the function
+ * that it returns to (behind) is its own. body: the function's code, or NULL. Returns the number of
+ * calls, 1. */
 static size_t keep_call(struct g2h_call *call, const struct body *body)
 {
     call->start_line = body ? body->code.start_line : 0;
