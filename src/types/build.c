@@ -239,11 +239,12 @@ uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t leng
                   length * types_size(runtime->types, elem));
 }
 
-/* Makes a pointer type that only the runtime has. Copies the type *elem with another target, for a
- * pointer of the runtime that leads to more than one value. The copy has no descriptor of its own.
- */
+/* Makes a pointer type that only the runtime has: a copy of *elem with another target, for a
+ * pointer that leads to more than one value, or to one of two types. other and length are what the
+ * target needs (enum type_target). The copy has no descriptor of its own. Returns TYPE_NONE if elem
+ * is not known, or memory runs out. */
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
-                      uint32_t key, uint64_t length)
+                      uint32_t other, uint64_t length)
 {
     const uint32_t one =
         elem == TYPE_NONE || target == TARGET_BY_TYPE ? elem : build_pointer(runtime, elem);
@@ -251,7 +252,7 @@ uint32_t build_target(struct runtime_types *runtime, enum type_target target, ui
         return TYPE_NONE;
     struct type type = runtime->types->list.data[one];
     type.target = (uint8_t)target;
-    type.key = key;
+    type.other = other;
     type.length = length;
     type.address = 0;
     type.from_dwarf = false;
