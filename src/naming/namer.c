@@ -55,6 +55,7 @@ enum { ELEMENT_INDEX = 20 };
 #define KEY_PART (UINT64_C(3) << 62) /* type, offset of the part, offset in it */
 enum { PART_TYPE = 32, PART_OFFSET = 16 };
 
+/* Makes a name of a form; is_internal: the edge leads to an object of the runtime. */
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
 {
