@@ -695,6 +695,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     return true;
 }
 
+/* Reads a finalizer, also one that is queued to run. Returns false if it is cut. */
 static bool reader_read_finalizer(struct g2h_reader *reader, struct g2h_finalizer *ret)
 {
     return READ_UVARINTS(reader, &ret->object, &ret->funcval, &ret->code, &ret->argument_type,
