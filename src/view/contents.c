@@ -34,6 +34,7 @@ static uint64_t contents_word_at(const struct formatting *out, const struct g2h_
     return heap_word(heap, value->data + index * heap->params.pointer_size);
 }
 
+/* Formats a nil pointer, slice, map or the like. */
 static void format_nil(const struct formatting *out)
 {
     out->content->is_nil = true;
