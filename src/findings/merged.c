@@ -90,8 +90,9 @@ struct merging {
     struct merging_node *by_number;
     uint32_t count;   /* of by_number, some of which have no node */
     uint32_t several; /* node of the view; 0: it has none */
-    uint32_t tops[3]; /* nodes of the view that hold what several groups hold together; 0: none */
-    uint32_t texts;   /* the name of all strings */
+    /* nodes of the view that hold what several groups hold together; 0: none */
+    uint32_t roots, globals, goroutines;
+    uint32_t texts;       /* the name of all strings */
     uint32_t *numberless; /* by name of the view: its numberless_name(), plus 1; 0: not known */
     uint32_t *islands;    /* by number: the name of the island that it is of, plus 1, or 0; NULL:
                              there are none */
@@ -369,11 +370,11 @@ static struct g2h_error *name_all_held(struct merging *merging)
     for (uint32_t i = 0; i < g2h_view_account(merging->view)->first_object; i++) {
         g2h_view_brief(merging->view, i, &node);
         if (node.kind == G2H_NODE_GC_ROOTS)
-            merging->tops[0] = i;
+            merging->roots = i;
         if (node.kind == G2H_NODE_GLOBALS)
-            merging->tops[1] = i;
+            merging->globals = i;
         if (node.kind == G2H_NODE_GOROUTINES)
-            merging->tops[2] = i;
+            merging->goroutines = i;
         if (node.kind == G2H_NODE_SEVERAL)
             merging->several = i;
         if (names_what_it_holds(node.kind))
@@ -522,8 +523,8 @@ static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint
 static bool is_top(const struct merging *merging, uint32_t node)
 {
     const uint32_t example = merging->merged->nodes.data[node].example;
-    return node == 0 || example == merging->tops[0] || example == merging->tops[1] ||
-           example == merging->tops[2];
+    return node == 0 || example == merging->roots || example == merging->globals ||
+           example == merging->goroutines;
 }
 
 /* Sets *parent to the node of the variable, or of the several groups, that hold an object, if there

@@ -680,10 +680,11 @@ static struct suspect suspect_marked(const struct container_search *search,
     return suspect;
 }
 
-/* Gives what a place is, or the container that it is in, to the place, unless a part of that is
- * another's already. *ret becomes the container; its item is MERGED_NONE if there is none. */
-static struct g2h_error *own_container(struct container_search *search, uint32_t place,
-                                       struct suspect *ret)
+/* Gives to a place the nodes of the container that it is or is in, which *ret becomes: they count
+ * as this place's from now on. If there is no container, or a part of it is another place's
+ * already, gives only the nodes at and below the place that are nobody's, and leaves *ret. */
+static struct g2h_error *give_container(struct container_search *search, uint32_t place,
+                                        struct suspect *ret)
 {
     const struct merged *merged = &search->findings->merged;
     const uint32_t node = node_of_found(search, place);
@@ -771,7 +772,7 @@ static struct g2h_error *find_containers(struct g2h_trend *trend, const struct a
                                        ((struct trend_contained){place, search.owner[node]})));
                 continue;
             }
-            TRY(own_container(&search, place, &suspect));
+            TRY(give_container(&search, place, &suspect));
             if (suspect.item != MERGED_NONE && i < TREND_HELD)
                 TRY(hold_container(&search, place, &suspect));
         }

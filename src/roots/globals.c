@@ -583,8 +583,9 @@ static uint64_t variable_with_word(const struct builder *builder, uint64_t addre
     return value != 0 || !typing ? value : unnamed_variable_at(builder, address);
 }
 
-/* Returns the same, or where the variable begins that leads to the value that the word is in: a
- * field of the Cache of var cache = &Cache{} belongs to cache. */
+/* Returns where the variable begins that has a word, as variable_with_word(); or, if the word is in
+ * a value to which a variable leads, where that variable begins: a field of the Cache of var cache
+ * = &Cache{} belongs to cache. Returns 0 if neither is known. */
 static uint64_t variable_of_word(const struct builder *builder, uint64_t address)
 {
     const struct typing *typing = builder->typing;
@@ -1104,9 +1105,9 @@ static uint64_t word_of_lock(const struct root_sources *sources, uint64_t addres
     return 0;
 }
 
-/* Appends nothing, and returns false, if no word leads to the lock, or there are no symbols, so
- * that the path has a space. Otherwise "package." comes before the path, whose part within package
- * sync is cut off. */
+/* Begins with "package.", and cuts off the part of the path that is within package sync. Appends
+ * nothing, and returns false, if no word leads to the lock, or there are no symbols: the path then
+ * has a space. */
 bool roots_append_lock(const struct root_sources *sources, uint64_t address, struct text *text)
 {
     const uint64_t word = word_of_lock(sources, address);

@@ -70,9 +70,9 @@ uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem);
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length);
 
 /* Returns a pointer of a kind that only the runtime has, to elem or, with TARGET_BY_TYPE, an
- * unsafe.Pointer, which is elem; target determines the meaning of key and length. */
+ * unsafe.Pointer, which is elem; target determines the meaning of other and length. */
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
-                      uint32_t key, uint64_t length);
+                      uint32_t other, uint64_t length);
 
 /* Returns the type with a name, or TYPE_NONE if there is none or several different ones. */
 uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name);

@@ -25,7 +25,7 @@
 /* ---- types ---- */
 
 /* Notes a type that is an instance of a generic one, such as main.stack[int], by the name before
- * the bracket; if there are several instances, that none is the only one (TYPE_NONE - 1). Other
+ * the bracket; if there are several instances, that none is the only one (SEVERAL_INSTANCES). Other
  * types, and instances for shapes, are passed over. Returns false if memory runs out. */
 static bool coded_add_generic(struct coded *coded, uint32_t type)
 {
@@ -41,9 +41,9 @@ static bool coded_add_generic(struct coded *coded, uint32_t type)
     const uint64_t key = map_hash_text(name.data, as_size(bracket - name.data) + 1);
     if (!map_put(&coded->by_generic, key, type, &known))
         return false;
-    if (known != type && known != TYPE_NONE - 1 &&
+    if (known != type && known != SEVERAL_INSTANCES &&
         !bytes_same(types_name(coded->typing->types, known), name))
-        map_set(&coded->by_generic, key, TYPE_NONE - 1);
+        map_set(&coded->by_generic, key, SEVERAL_INSTANCES);
     return true;
 }
 
@@ -472,7 +472,8 @@ static uint64_t known_elements(const struct static_words *words, uint64_t addres
 
 /* Returns the size of an array in data or bss: the elements that it has by the bounds of its index;
  * if these are not known, the greatest possible size: it ends at the next word that code uses,
- * other than as a word of the first element. It ends with the segment. */
+ * other than as a word of the first element. It ends with the segment. In bytes; 0 if the distance
+ * of elements is not known, no code uses a later word, or the address is in no segment of data. */
 static uint64_t size_of_array(const struct typing *typing, uint64_t address,
                               struct flow_array array)
 {

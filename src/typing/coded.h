@@ -23,13 +23,15 @@ struct word_type {
                          points to may begin a larger one */
 };
 
+enum { SEVERAL_INSTANCES = TYPE_NONE - 1 }; /* no type has this number */
+
 /* The code's evidence about words, in the form that this module needs. */
 struct coded {
     const struct typing *typing;
     struct flow flow;
     struct map by_name;    /* string → type */
     struct map by_generic; /* hash of a name up to its arguments, "main.stack[" → the only such
-                              type; TYPE_NONE: there are several */
+                              type; or SEVERAL_INSTANCES */
 };
 
 /* Error: G2H_ERROR_MEMORY. */

@@ -384,8 +384,8 @@ static struct g2h_error *find_kills(struct flow *flow)
 
 /* Begins the head of a loop. A word that a loop writes is another value at the loop's head, which
  * is at index: the one from before, or one from the loop, which end_loop() adds. An instruction
- * that only jumps from later code lead to is not a head. Returns false if memory runs out or there
- * are too many values. */
+ * that only jumps from later code lead to (is_late) is not a head. Returns false if memory runs out
+ * or there are too many values. */
 static bool enter_loop(struct flow *flow, uint32_t index)
 {
     const uint64_t *killed = flow->killed.data + flow->kills.data[--flow->kill_count];
@@ -409,7 +409,8 @@ static bool enter_loop(struct flow *flow, uint32_t index)
 }
 
 /* Adds the values of words at a jump back to the head of a loop, which is at index, to those at the
- * head: those of the first such jump. */
+ * head: for each word that of the first such jump where it is another, as a FLOW_JOIN has two
+ * values. Does nothing if no state is kept for the head. */
 static void end_loop(struct flow *flow, uint32_t index, const uint32_t *state)
 {
     if (flow->loop_states.data[index] == 0)
@@ -449,9 +450,10 @@ static bool add_path(struct flow *flow, uint32_t target, const uint32_t *state)
     return true;
 }
 
-/* Records that a path leads from the instruction at index to the one at target. A jump back to a
- * loop's head adds nothing to the state there: enter_loop() has taken account of it. Returns false
- * if memory runs out or the values are too many. */
+/* Records that a path leads from the instruction at index to the one at target, with these values
+ * of words. A jump back ends a loop: the state at its head is read already, so that end_loop() only
+ * adds what the words become in the loop. NONE as target, and code that no path has reached yet,
+ * are passed over. Returns false if memory runs out or the values are too many. */
 static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const uint32_t *state)
 {
     if (target == NONE || flow->is_nowhere)
