@@ -16,11 +16,11 @@ const budget = {
   codeLines: [null, 'lines of code that are neither empty nor comments'],
   tokensPerLine: [null, 'tokens per line'],
   conditionals: [null, '?: per 1,000 lines'],
-  nested: [40, 'statements with two or more ?'],
+  nested: [39, 'statements with two or more ?'],
   asserts: [null, 'asserts per 1,000 lines'],
   casts: [null, 'casts per 1,000 lines'],
   structs: [null, 'structs per 1,000 lines'],
-  manyParameters: [12, 'functions with more than six parameters'],
+  manyParameters: [10, 'functions with more than six parameters'],
   sharedFiles: [0, 'names of files that are there more than once'],
 };
 
