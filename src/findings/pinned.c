@@ -588,6 +588,30 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
 
 /* ==== views ==== */
 
+/* Marks the objects that frames and other roots point to: a variable of a frame may be a slice, or
+ * a string, of any length. */
+struct g2h_error *pinned_mark_rooted(const struct g2h_view *view, uint64_t *bits)
+{
+    const uint32_t synthetics = as_u32(g2h_view_account(view)->first_object);
+    struct g2h_edges *edges;
+    struct g2h_edge read[EDGES];
+    struct g2h_node source, target;
+    TRY(g2h_edges_create(view, &edges));
+    g2h_edges_begin(edges, 0, synthetics);
+    for (size_t count; (count = g2h_edges_read(edges, read, EDGES)) > 0;)
+        for (size_t i = 0; i < count; i++) {
+            if (read[i].target < synthetics)
+                continue;
+            g2h_view_brief(view, read[i].source, &source);
+            g2h_view_brief(view, read[i].target, &target);
+            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_VARIABLE &&
+                source.kind != G2H_NODE_SEVERAL && target.object != UINT32_MAX)
+                bits_add(bits, target.object);
+        }
+    g2h_edges_destroy(edges);
+    return NULL;
+}
+
 enum {
     VIEW_LEAST = 512,   /* bytes of an array or string that is looked at; */
     VIEW_FIRST = 16,    /* of so many it is looked at first whether they are kept by short slices */
@@ -598,6 +622,7 @@ enum {
 /* An array or a string, and the part that is in use: offsets in the object. */
 struct viewed {
     uint64_t address, size, begin, end, used;
+    uint32_t object;
     uint32_t above; /* the object that holds it alone; UINT32_MAX: no object */
 };
 
@@ -637,6 +662,7 @@ static struct g2h_error *views_list(const struct findings *findings, uint32_t it
             &finder->list, ((struct viewed){.address = g2h_heap_address(finder->heap, read.object),
                                             .size = read.size,
                                             .begin = UINT64_MAX,
+                                            .object = read.object,
                                             .above = above.object})));
     }
     return NULL;
@@ -715,8 +741,12 @@ struct g2h_error *views_find(const struct findings *findings, uint32_t item, str
     if (!views_may_be(&finder))
         return NULL;
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_view, &finder);
+    _cleanup_free_ uint64_t *rooted =
+        calloc(g2h_heap_object_count(finder.heap) / 64 + 1, sizeof(*rooted));
+    TRY_MEMORY(rooted);
+    TRY(pinned_mark_rooted(findings->view, rooted));
     VECTOR_EACH(struct viewed, viewed, finder.list) {
-        if (!is_barely_used(viewed))
+        if (!is_barely_used(viewed) || bits_have(rooted, viewed->object))
             continue;
         ret->count++;
         ret->bytes += viewed->size;

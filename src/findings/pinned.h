@@ -86,6 +86,10 @@ struct pinned {
  */
 struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, struct pinned *ret);
 
+/* Sets a bit for each object to which a frame or another root points, but for variables of
+ * packages: how much of it that uses is not known. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *pinned_mark_rooted(const struct g2h_view *view, uint64_t *bits);
+
 /* Reads a pointer as the process has it. */
 uint64_t pinned_word(const struct g2h_params *params, const uint8_t *bytes);
 
@@ -99,8 +103,8 @@ struct views {
 };
 
 /* Examines the arrays or strings that a node of merged stands for. One that no slice leads to does
- * not count, nor does a small one. Reads all objects if some of the first ones are kept by short
- * slices. Errors: G2H_ERROR_MEMORY. */
+ * not count, nor does a small one, nor one that a frame may use all of. Reads all objects if some
+ * of the first ones are kept by short slices. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *views_find(const struct findings *findings, uint32_t item, struct views *ret);
 
 /* Returns the node of the arrays that contain the objects of a node of merged: this one, or one

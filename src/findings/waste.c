@@ -238,8 +238,6 @@ static void equals_deinit(struct equals *equals)
  * is among the duplicates.
  */
 
-enum { EDGES = 64 /* edges that are read at a time */ };
-
 static inline bool bit_of(const uint64_t *bits, uint32_t object)
 {
     return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
@@ -295,32 +293,6 @@ static bool substrings_add(const struct findings *findings, const struct g2h_cap
                                                            begin + size, size, size});
 }
 
-/* ---- roots ---- */
-
-/* Marks the strings that frames and other roots point to as used, because their use is not
- * known. */
-static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
-{
-    const uint32_t synthetics = as_u32(g2h_view_account(view)->first_object);
-    struct g2h_edges *edges;
-    struct g2h_edge read[EDGES];
-    struct g2h_node source, target;
-    TRY(g2h_edges_create(view, &edges));
-    g2h_edges_begin(edges, 0, synthetics);
-    for (size_t count; (count = g2h_edges_read(edges, read, EDGES)) > 0;)
-        for (size_t i = 0; i < count; i++) {
-            if (read[i].target < synthetics)
-                continue;
-            g2h_view_brief(view, read[i].source, &source);
-            g2h_view_brief(view, read[i].target, &target);
-            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_VARIABLE &&
-                source.kind != G2H_NODE_SEVERAL && target.object != UINT32_MAX)
-                waste_set_bit(used, target.object);
-        }
-    g2h_edges_destroy(edges);
-    return NULL;
-}
-
 /* ---- sums ---- */
 
 /* Merges all parts of each string into one. Strings of which more is used than the parts say are
@@ -367,15 +339,13 @@ static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const pa
     return NULL;
 }
 
-/* Sums up count lists of parts, except those of objects that have a bit in used. used also gets
- * bits for strings of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
+/* Sums up count lists of parts, except those of objects that have a bit in used. Errors:
+ * G2H_ERROR_MEMORY. */
 static struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
-                                        size_t count, uint64_t *used, struct waste_rows *ret)
+                                        size_t count, const uint64_t *used, struct waste_rows *ret)
 {
     part_vector parts = {0};
-    struct g2h_error *error = see_roots(findings->view, used);
-    if (!error)
-        error = merge_by_string(lists, count, used, &parts);
+    struct g2h_error *error = merge_by_string(lists, count, used, &parts);
     if (!error)
         error = substrings_sum_up(findings->view, &parts, ret);
     free(parts.data);
@@ -1287,6 +1257,29 @@ static void waste_finder_deinit(struct waste_finder *finder)
     free(finder->windows);
 }
 
+/* Drops the slices in arrays to which frames or other roots point, and takes such strings for used:
+ * these may use all of them. Arrays with a window are known, and are not in the lists that count.
+ */
+static struct g2h_error *drop_rooted(struct waste_finder *finder)
+{
+    const struct g2h_view *view = finder->findings->view;
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    _cleanup_free_ uint64_t *rooted = calloc(objects / 64 + 1, sizeof(*rooted));
+    TRY_MEMORY(rooted);
+    TRY(pinned_mark_rooted(view, rooted));
+    for (size_t i = 0; i <= finder->tasks; i++) {
+        open_slice_vector *slices = &finder->slices[i];
+        size_t kept = 0;
+        for (size_t j = 0; j < slices->count; j++)
+            if (!bits_have(rooted, slices->data[j].array))
+                slices->data[kept++] = slices->data[j];
+        slices->count = kept;
+    }
+    for (size_t i = 0; i <= objects / 64; i++)
+        finder->used[i] |= rooted[i];
+    return NULL;
+}
+
 /* Sums up substrings, except those of strings that a slice is in or that are reported as
  * duplicates. */
 static struct g2h_error *sum_substrings(const struct waste_finder *finder,
@@ -1329,6 +1322,7 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     for (uint32_t i = 0; i < windows; i++)
         finder.windows[i] = DECLARATION_OF_LOCAL;
     TRY(workers_run(findings->threads, finder.tasks + 1, waste_find_task, &finder));
+    TRY(drop_rooted(&finder));
     TRY(layout_find(findings, &ret->layout));
     TRY(slices_sum(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
                    finder.windows, &ret->slices));

@@ -1,5 +1,5 @@
 // Short slices and substrings keep whole buffers and documents: the first screen says how much is kept, and how little is in use.
-// The healthy twin uses all of its buffers.
+// The healthy twin uses all of its buffers; or goroutines do, which will fill them.
 //
 //	ways plain
 //	case slices SHAPE=slices
@@ -12,6 +12,10 @@
 //	is r.suspects[0].views.count === 300
 //	case used SHAPE=used
 //	never pinned by
+//	case busy SHAPE=busy
+//	says ^  1 .* 480 \[\]uint8.*, in \[\]\[\]uint8$
+//	never pinned by
+//	is !(r.waste.slices?.wasted > 1e6)
 package main
 
 import (
@@ -19,12 +23,22 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"time"
 )
 
 var (
 	heads, whole [][]byte
 	findings     []string
 )
+
+var filled = make(chan int)
+
+func fill(buffer []byte) {
+	<-filled
+	for i := range buffer {
+		buffer[i] = 1
+	}
+}
 
 func main() {
 	for i := 0; i < 480; i++ {
@@ -37,6 +51,10 @@ func main() {
 			heads = append(heads, buffer[1000:1000+4096])
 		case "used":
 			whole = append(whole, make([]byte, 1<<16))
+		case "busy":
+			buffer := make([]byte, 1<<16)
+			heads = append(heads, buffer[:16])
+			go fill(buffer)
 		}
 	}
 	for i := 0; i < 3000 && os.Getenv("SHAPE") == "substrings"; i++ {
@@ -47,6 +65,7 @@ func main() {
 		}
 		findings = append(findings, finding)
 	}
+	time.Sleep(100 * time.Millisecond)
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
