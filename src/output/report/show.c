@@ -608,8 +608,8 @@ static struct g2h_error *path_to_put_targets(const struct report *report,
     return table_end(&table);
 }
 
-/* Reports how much a variable retains, if it has a node of its own in the tree; of a sync.Pool, how
- * much it caches. */
+/* Reports how much a variable retains, if it has a node of its own in the tree; and how much the
+ * sync.Pools in it cache, which is not the variable's. */
 static struct g2h_error *path_to_put_retained(const struct report *report,
                                               const struct variable_part *part)
 {
@@ -622,16 +622,18 @@ static struct g2h_error *path_to_put_retained(const struct report *report,
     if (i == findings->merged.nodes.count)
         return NULL;
     _cleanup_vector_ node_vector pooled = {0};
-    uint64_t retained = report_node(report, i)->retained;
+    const uint64_t own = report_node(report, i)->retained;
+    uint64_t cached = 0;
     TRY(lookup_pooled(findings, i, &pooled));
     VECTOR_EACH(const uint32_t, node, pooled)
-        retained += g2h_dominators_retained_size(findings->dominators, *node);
+        cached += g2h_dominators_retained_size(findings->dominators, *node);
+    if (own > 0 || pooled.count == 0)
+        PUT(report->page, "  retains %b (%.1p) until the program changes it\n", own, own,
+            findings->reachable);
     if (pooled.count > 0)
-        PUT(report->page, "  caches %b{retained} (%.1p) that the next collections free\n", retained,
-            retained, findings->reachable);
-    else
-        PUT(report->page, "  retains %b{retained} (%.1p), for as long as the program runs\n",
-            retained, retained, findings->reachable);
+        PUT(report->page, "  caches %b (%.1p) that the next collections free\n", cached, cached,
+            findings->reachable);
+    PUT(report->page, "|%b{retained}|", own + cached);
     return NULL;
 }
 

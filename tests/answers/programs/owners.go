@@ -33,6 +33,11 @@
 //	says[plain] ^      (held by|example)     main\.(index|journal)\["all"\]\.list, a slice of 17,599 entries$
 //	says[plain] ^      shared by   main\.recent, main\.(index|journal)$
 //	is r.suspects[0].held === 17599 && r.suspects[0].held_of === 17599
+//	case beside SHAPE=beside
+//	ways plain
+//	options --path-to main.desk
+//	tells ^  retains \d\.\d\d MB \(9\S+ %\) until the program changes it$
+//	tells ^  caches \d+ B \(0\.\d %\) that the next collections free$
 package main
 
 import (
@@ -70,6 +75,7 @@ var (
 	boxed             []any
 	recent            = make([]*record, 400)
 	index, journal    = map[string]*shelf{}, map[string]*shelf{}
+	desk              server
 )
 
 func newServer() *server {
@@ -172,6 +178,11 @@ func main() {
 	case "few":
 		few()
 		wait(nil)
+	case "beside":
+		desk.records = newServer().records
+		runtime.GC()
+		desk.scratched()
+		wait(&desk)
 	default:
 		hold(shape)
 	}
