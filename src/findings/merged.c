@@ -17,6 +17,7 @@
 
 #include <go2heapsnapshot/heap.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -583,6 +584,7 @@ struct package_member {
     uint32_t number;
     uint32_t class;  /* index in classes, plus 1; 0: it is not of a shared class */
     uint32_t united; /* another member of the same island; itself: it stands for all */
+    bool is_taken;   /* something that points to it has been seen */
 };
 
 struct islands {
@@ -686,7 +688,8 @@ static struct g2h_error *list_members(struct islands *islands)
         const uint32_t class =
             is_shared(merging, i) ? map_get(&islands->by_class, class_key(merging, i)) + 1 : 0;
         const uint32_t member = as_u32(islands->members.count);
-        TRY_MEMORY(vector_push(&islands->members, ((struct package_member){i, class, member})));
+        TRY_MEMORY(
+            vector_push(&islands->members, ((struct package_member){i, class, member, false})));
         islands->member_of[i] = member + 1;
     }
     return NULL;
@@ -698,7 +701,7 @@ static bool is_examined(const struct islands *islands, const struct package_memb
 }
 
 /* Returns the member that a number is, or NULL. */
-static const struct package_member *member_at(const struct islands *islands, uint32_t number)
+static struct package_member *member_at(const struct islands *islands, uint32_t number)
 {
     const uint32_t index = islands->member_of[number];
     return index > 0 && islands->members.data[index - 1].number == number
@@ -715,13 +718,25 @@ static uint32_t island_of(struct islands *islands, uint32_t member)
     return member;
 }
 
+bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node)
+{
+    enum { TINY = 16 };
+    struct g2h_node read;
+    size_t size;
+    g2h_view_brief(view, node, &read);
+    const char *name = g2h_view_name(view, read.name, &size);
+    return read.size == TINY &&
+           (read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)"));
+}
+
 /* Unites a member that is examined with the member that is above an object that points to it: a
- * variable of the same package, or another such object. */
+ * variable of the same package, or another such object. A block that small values share is of the
+ * island that points to it first, and unites it with no other: it may have a string of each. */
 static void unite_edge(struct islands *islands, const struct g2h_edge *edge)
 {
     const struct merging *merging = islands->merging;
     const uint32_t target = g2h_dominators_number(merging->dominators, edge->target);
-    const struct package_member *to = member_at(islands, target);
+    struct package_member *to = member_at(islands, target);
     if (!to || !is_examined(islands, to) || !g2h_edge_holds(edge->flags))
         return;
     const uint32_t source = g2h_dominators_number(merging->dominators, edge->source);
@@ -736,7 +751,11 @@ static void unite_edge(struct islands *islands, const struct g2h_edge *edge)
         return;
     const uint32_t one = island_of(islands, above - 1);
     const uint32_t other = island_of(islands, islands->member_of[target] - 1);
-    if (one > other)
+    const bool is_tiny = merged_may_be_tiny(merging->view, edge->target);
+    if (is_tiny && to->is_taken)
+        return;
+    to->is_taken = true;
+    if (one > other && !is_tiny)
         islands->members.data[one].united = other;
     else
         islands->members.data[other].united = one;

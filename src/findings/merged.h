@@ -127,6 +127,11 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
  * package, or goroutines. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node);
 
+/* Returns whether an object of a view may be a block that small values share: strings that have
+ * nothing to do with each other, if they were made one after the other (runtime/malloc.go:
+ * maxTinySize). Objects of 16 bytes that have a type of their own are none. */
+bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node);
+
 /* Returns whether a node is several variables of a package that hold objects together, apart from
  * others that hold objects of the same class: these variables, and the objects, are below it. */
 bool merged_is_island(const struct merged *merged, uint32_t node);

@@ -623,21 +623,12 @@ static void beside_sets_deinit(struct beside_sets *sets)
     free(sets->is);
 }
 
-/* Returns whether an object may be a block that small values share: strings that have nothing to do
- * with each other, if they were made one after the other (runtime/malloc.go: maxTinySize). Objects
- * of 16 bytes that have a type of their own are none. */
+/* Returns whether an object may be a block that small values share. */
 static bool may_be_tiny(const struct findings *findings, uint32_t node)
 {
-    enum { TINY = 16 };
-    struct g2h_node read;
     const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
-    size_t size;
-    if (findings_node(findings, merged)->child != MERGED_NONE)
-        return false;
-    g2h_view_brief(findings->view, node, &read);
-    const char *name = g2h_view_name(findings->view, read.name, &size);
-    return read.size == TINY &&
-           (read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)"));
+    return findings_node(findings, merged)->child == MERGED_NONE &&
+           merged_may_be_tiny(findings->view, node);
 }
 
 /* Counts, for each set, the pointers that lead to a member of it from another member or from

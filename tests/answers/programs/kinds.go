@@ -52,6 +52,11 @@
 //	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 60000
 //	says[plain] held by     main\.both\.second$
 //	says[plain] mostly      main\.both\.second alone has grown by [2-4]\.\d+ MB$
+//	case border SHAPE=border
+//	ways plain
+//	is r.suspects[0].count === 20000 && r.suspects[1].count === 10020
+//	says[plain] held by     main\.liveBy(ID|Name), a map of 20,000 entries$
+//	says[plain] shared by   main\.liveBy(ID|Name)$
 package main
 
 import (
@@ -119,6 +124,9 @@ var (
 	drafts, published    = newShelves(), newShelves()
 	both                 *indexes
 	deadline             *time.Timer
+	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
+	goneByName           = map[string]*user{}
+	liveByName           = map[string]*user{}
 	made                 int
 )
 
@@ -199,6 +207,11 @@ func fill(shape string, many int) {
 			published.put(made)
 		case "shards":
 			hub.shards[made%4].Store(made, &user{id: made})
+		case "border":
+			keep(liveByID, liveByName, made)
+			if j%1000 == 0 {
+				keep(goneByID, goneByName, -made)
+			}
 		case "equal":
 			both.second.add(&user{id: made})
 		case "timers": // in the heaps of several processors, to one of which a timer of the program leads
@@ -214,6 +227,12 @@ func fill(shape string, many int) {
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
 	}
+}
+
+// keep makes a short string, which shares 16 bytes with the one made before, whatever has that.
+func keep(byID map[int]*user, byName map[string]*user, id int) {
+	each := &user{id: id, name: fmt.Sprint("n", id)}
+	byID[id], byName[each.name] = each, each
 }
 
 // handOver goes on in another thread, and so most likely on another processor.
@@ -241,6 +260,9 @@ func main() {
 		hub.log = append(hub.log, &user{id: i, name: fmt.Sprint("logged ", i)})
 	}
 	both = &indexes{&register{byID: map[int]*user{}}, &register{byID: map[int]*user{}}}
+	for i := 0; shape == "border" && i < 10000; i++ {
+		keep(goneByID, goneByName, -20000-i)
+	}
 	for i := 0; shape == "equal" && i < 20000; i++ {
 		both.first.add(&user{id: i})
 	}
