@@ -14,12 +14,13 @@ enum {
     FUNCTIONS = 1000, /* at most */
     TYPE = 0x6000,
     DATA = 0x8000,
+    RECORD = 32, /* words of the table after the functions' numbers: a name, and a record */
 };
 
 /* An executable of functions of the same size. */
 struct program {
     uint8_t file[SIZE * FUNCTIONS + 4 * sizeof(Elf64_Ehdr)];
-    uint32_t table[2 * FUNCTIONS + 1];
+    uint32_t table[2 * FUNCTIONS + 1 + RECORD];
     struct image image;
     struct pclntab pclntab;
     struct flow flow;
@@ -433,6 +434,102 @@ TEST(homes_of_arguments)
     assert_int_equal(program.flow.values.data[homes[7]].number, 1);
     assert_int_equal(homes[8], 0);
     free_program(&program);
+}
+
+/* Describes the arguments of a function, in the bytes of FUNCDATA_ArgInfo, and gives it a name. The
+ * functions must be in front of the last 16 bytes of the text. Only one function is described. */
+static void describe(struct program *program, unsigned function, const char *hex)
+{
+    enum { NAME = 2 * FUNCTIONS + 1, AT = NAME + 2, NUMBERS = 11, ARG_INFO = 5 };
+    const size_t at = program->pclntab.count * SIZE - 16;
+    uint32_t *record = program->table + AT;
+    uint8_t *counts = (uint8_t *)(record + NUMBERS - 1);
+    memcpy(program->table + NAME, "main.f", sizeof("main.f"));
+    program->pclntab.names = NAME * sizeof(*record);
+    counts[3] = ARG_INFO + 1;
+    record[NUMBERS + ARG_INFO] = (uint32_t)at;
+    program->table[2 * function + 1] = AT * sizeof(*record);
+    program->flow.gofunc = TEXT;
+    append(text_of(program) + at, hex);
+}
+
+/* Code uses a variable as far as the functions use it that get its address as one argument, not as
+ * the start of a slice, whose length they check. */
+TEST(extents)
+{
+    static const struct {
+        const char *arguments;
+        uint64_t size;                    /* 0: not known */
+    } all[] = {{"0008ff", 0x18},          /* a word */
+               {"00080808ff", 0x18},      /* two */
+               {"fe000808081008fdff", 0}, /* a slice */
+               {"fe00080808fdff", 0}};    /* a string */
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE};
+    static const char *const functions[] = {
+        "488d05f96f0000e8f4000000c3", /* lea DATA(%rip),%rax; call the next one; ret */
+        "488b08488b5010c3",           /* mov (%rax),%rcx; mov 0x10(%rax),%rdx; ret */
+    };
+    static struct program program;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct static_words words = {.words.count = 0};
+        make_functions(&program, entries, functions, 2);
+        describe(&program, 1, all[i].arguments);
+        assert_no_error(static_words_find(&program.flow, &words));
+        assert_int_equal(words.extents.count, all[i].size != 0);
+        if (all[i].size != 0) {
+            assert_int_equal(words.extents.data[0].address, DATA);
+            assert_int_equal(words.extents.data[0].end, DATA + all[i].size);
+        }
+        static_words_deinit(&words);
+        free_program(&program);
+    }
+}
+
+/* Returns how many pieces of evidence there are about DATA, which is passed to a function with two
+ * described arguments, as the second word, after a new value was. before comes before that call. */
+static unsigned evidence_of_passed(const char *before, const char *arguments)
+{
+    enum { NEW = 2 };
+    static const uint32_t entries[] = {0, SIZE, 2 * SIZE, 3 * SIZE};
+    static struct program program;
+    struct static_words words = {.words.count = 0};
+    static char first[128];
+    /* lea TYPE(%rip),%rax; call the third one; mov %rax,%rbx; before; call the next one;
+     * mov DATA(%rip),%rbx; call the next one */
+    const unsigned size = 15 + (unsigned)strlen(before) / 2, next = SIZE - size - 5,
+                   data = DATA - TEXT - size - 12, again = SIZE - size - 17;
+    unsigned found = 0;
+    snprintf(first, sizeof(first),
+             "488d05f94f0000e8f40100004889c3%se8%02x%02x0000488b1d%02x%02x0000e8%02x%02x0000c3",
+             before, next & 255, next >> 8, data & 255, data >> 8, again & 255, again >> 8);
+    const char *const functions[] = {first, "c3", "c3"};
+    make_functions(&program, entries, functions, 3);
+    describe(&program, 1, arguments);
+    for (uint8_t i = CALLEE_RULES; program.flow.rules[NEW] == 0; i++)
+        if (callees_rule(i)->says[0].fact == CALLEE_ONE)
+            program.flow.rules[NEW] = i;
+    assert_no_error(static_words_find(&program.flow, &words));
+    for (size_t i = 0; i < words.words.count; i++)
+        found += words.words.data[i].address == DATA && words.words.data[i].evidence.what == TYPE;
+    static_words_deinit(&words);
+    free_program(&program);
+    return found;
+}
+
+/* What callers pass as an argument has one type, but not if it is the data of an interface.
+ * Floating point arguments are described like others, but are not in these registers: f(1.5,
+ * value). */
+TEST(passed_types)
+{
+    assert_int_equal(evidence_of_passed("", "00080808ff"), 1);
+    assert_int_equal(evidence_of_passed("", "fe00080808fdff"), 0); /* an interface or a string */
+    assert_int_equal(evidence_of_passed("", "0008ff"), 0);         /* there is no such argument */
+    assert_int_equal(evidence_of_passed("f20f100511000000", "0008fe08081008fdff"),
+                     0); /* movsd 0x11(%rip),%xmm0 */
+    assert_int_equal(evidence_of_passed("0f57c0", "0008fe08081008fdff"), 0); /* xorps */
+    assert_int_equal(evidence_of_passed("f20f1005110000004889d1", "00080808ff"), 0);
+    assert_int_equal(evidence_of_passed("440f117c2408", "00080808ff"),
+                     1); /* movups %xmm15,8(%rsp) */
 }
 
 /* Makes a program of functions, of which the last one is of the runtime and makes a new value, or

@@ -1102,7 +1102,7 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
         const bool is_of_other = one->origin == FLOW_FIELD || one->origin == FLOW_OFFSET;
         const enum flow_origin of =
             is_of_other ? flow_value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
-        const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i};
+        const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i, (uint8_t)flow->floats};
         if (((flow->wants_frames && value > 1) || one->origin == FLOW_ARGUMENT ||
              one->origin == FLOW_RESULT || is_of_static(flow, value) ||
              (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
@@ -1232,6 +1232,7 @@ static bool flow_call(struct flow *flow, uint32_t index)
     const struct callee_rule *rule =
         callee != UINT64_MAX ? callees_rule(flow->rules[callee]) : NULL;
     const uint32_t type = rule ? flow_argument(flow, rule->type) : UNKNOWN;
+    flow->floats = rule ? FLOATS_NONE : FLOATS_MAY_BE; /* it may return one */
     return set_results(flow, callee,
                        flow_is_type(flow, type) ? flow_value_at(flow, type)->number : 0);
 }
@@ -1494,6 +1495,7 @@ static bool flow_go_through(struct flow *flow)
     flow->returned.count = flow->loops.count = 0;
     flow->is_nowhere = false;
     flow->kill_count = flow->kills.count;
+    flow->floats = FLOATS_OF_CALLER;
     if (!flow_begin(flow))
         return false;
     for (uint32_t i = 0; i < flow->code.count; i++) {
@@ -1503,6 +1505,8 @@ static bool flow_go_through(struct flow *flow)
             continue; /* it fills the gap before the target of a jump */
         if ((!is_reached || is_target) && !flow_enter(flow, i, is_reached))
             return false;
+        if (!is_reached || one->sets_float)
+            flow->floats = FLOATS_MAY_BE;
         if (!flow_execute(flow, i))
             return false;
         is_reached = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;

@@ -98,12 +98,21 @@ struct flow_use {
     bool is_by_callee;         /* a function that is called stores it: no instruction here does */
 };
 
+/* Whether the callee may have floating-point arguments: not if nothing set the register of the
+ * first one since the last call. */
+enum flow_floats {
+    FLOATS_NONE,
+    FLOATS_OF_CALLER, /* if the function itself has, and passes them on */
+    FLOATS_MAY_BE,
+};
+
 /* A value from data, bss, the arguments or a call, or any known value if frames are wanted, that is
  * in an argument register when a function is called, which may have fewer arguments. */
 struct flow_pass {
     uint32_t callee;  /* index in the pclntab */
     uint32_t value;   /* as it was before paths joined */
     uint8_t argument; /* as the number of a FLOW_ARGUMENT */
+    uint8_t floats;   /* enum flow_floats */
 };
 
 /* The contents of the frame's slots during a call, and those of the registers of arguments. */
@@ -158,6 +167,7 @@ struct flow {
     bool has_table;  /* a jump table, whose targets are not known */
     uint32_t width;
     uint32_t call_count;
+    enum flow_floats floats;
     size_t kill_count; /* remaining entries of kills in this pass */
     uint64_t most_values;
     bool is_too_large; /* the limit of values was reached */

@@ -183,6 +183,8 @@ static void read_memory(uint32_t word, struct instruction *ret)
         return;
     }
     const bool writes_memory = !is_load || (is_vector && bits(word, 22, 1) == 0);
+    ret->sets_float =
+        is_vector && is_load && (rd(word) == 0 || (is_pair && bits(word, 10, 5) == 0));
     if (writes_memory)
         ret->written = (uint8_t)((is_pair ? 2u : 1u) << log_size);
     else
@@ -261,6 +263,7 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
  * conversions to whole numbers, and copies of an element. */
 static void read_vector(uint32_t word, struct instruction *ret)
 {
+    ret->sets_float = rd(word) == 0;
     const unsigned opcode = bits(word, 16, 3);
     const bool is_conversion = (word & 0x7f20fc00) == 0x1e200000 && /* FCVT*, FMOV */
                                opcode != 2 && opcode != 3 && opcode != 7,
@@ -690,6 +693,7 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     if (!take_byte(decoding, &opcode) || map < 1 || map > 3)
         return false;
     ret->writes = ALL;
+    ret->sets_float = true;
     return read_operands(decoding, operands_of_map(map, opcode), false, ret, &number);
 }
 
@@ -701,6 +705,15 @@ static bool make_nothing(struct instruction *ret)
     ret->has_memory = false;
     ret->written = 0;
     return true;
+}
+
+/* Returns whether an opcode after the byte 0F may write the vector register that ModRM names:
+ * loads, moves, conversions and arithmetic. */
+static bool sets_vector(uint8_t opcode)
+{
+    static const uint8_t others[] = {0x10, 0x12, 0x14, 0x15, 0x16, 0x28,
+                                     0x2a, 0x6e, 0x6f, 0x7e, 0xef};
+    return (opcode >= 0x51 && opcode < 0x60) || memchr(others, opcode, sizeof(others));
 }
 
 /* Reads an instruction of amd64 whose opcode follows the byte 0F: sets what it writes, registers
@@ -743,6 +756,7 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7) /* cmpxchg, cmpxchg16b */
         ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
     ret->to = decoding->reg;
+    ret->sets_float = decoding->reg == 0 && sets_vector(opcode);
     if (opcode == 0xaf) /* imul */
         ret->kind = INSTRUCTION_MULTIPLY;
     return true;

@@ -53,6 +53,7 @@ struct instruction {
     int64_t displacement;
     uint64_t target; /* address in the file */
     uint32_t writes; /* a bit for each register that it may write */
+    bool sets_float; /* it may write the register of the first floating-point argument */
 };
 
 /* The instructions of a machine, and how Go uses its registers (cmd/compile/abi-internal.md). */

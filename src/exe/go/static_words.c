@@ -54,6 +54,7 @@ struct argument_fact {
 struct argument_pass {
     struct argument_source from;
     uint32_t to;
+    bool has_floats; /* the callee may have floating-point arguments */
 };
 
 /* A word of data or bss that is passed, or whose address is. */
@@ -282,7 +283,7 @@ static bool add_stored_argument(struct arguments *arguments, const struct flow_u
     const struct flow *flow = arguments->flow;
     struct argument_source stored;
     struct argument_word word = {.word = word_of_use(use)};
-    struct argument_pass pass;
+    struct argument_pass pass = {.has_floats = true};
     if (*left == 0 || use->value == 0 || !source_of(flow, use->value, &stored) ||
         !is_whole(&stored) ||
         (use->base != 0 &&
@@ -327,10 +328,11 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Returns whether what callers pass as an argument is evidence of its type: not if the function
- * does not have that argument, and the word is in its register by chance; nor if it is a receiver,
- * whose type is known; the data word of an interface; or of a function that is the code of several
- * generic ones. */
+/* Returns whether what callers pass as an argument is evidence of its type, if the function has no
+ * floating-point arguments, which are described like others but are in other registers: not if the
+ * function does not have that argument, and the word is in its register by chance; nor if it is a
+ * receiver, whose type is known; the data word of an interface; or of a function that is the code
+ * of several generic ones. */
 static bool is_of_one_type(const struct flow *flow, uint32_t number)
 {
     const uint32_t function = number / ARGUMENTS;
@@ -367,7 +369,7 @@ static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
     const struct flow *flow = arguments->flow;
     for (size_t i = 0; *left > 0 && i < flow->passes.count; i++) {
         const struct flow_pass *pass = &flow->passes.data[i];
-        struct argument_pass passed;
+        struct argument_pass passed = {.has_floats = pass->floats != FLOATS_NONE};
         struct argument_word word;
         if (!arguments_number_of(arguments, pass->callee, pass->argument, &passed.to))
             return false;
@@ -380,12 +382,15 @@ static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
                 return false;
         } else if (source_of(flow, pass->value, &passed.from)) {
             --*left;
+            if (pass->floats == FLOATS_OF_CALLER && is_whole(&passed.from))
+                passed.has_floats =
+                    flow_argument_count(flow, flow->function) > passed.from.argument + 1;
             if (!arguments_number_of(arguments, flow->function, passed.from.argument,
                                      &passed.from.argument) ||
                 (passed.from.argument != NONE && passed.from.argument != passed.to &&
                  !vector_push(&arguments->passes, passed)))
                 return false;
-        } else if (flow->values.data[pass->value].first_fact != NONE &&
+        } else if (flow->values.data[pass->value].first_fact != NONE && !passed.has_floats &&
                    is_of_one_type(flow, passed.to) &&
                    !add_facts_to(arguments, passed.to, pass->value, left)) {
             return false;
@@ -608,7 +613,8 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
                 !vector_push(&arguments->facts, fact))
                 return false;
         }
-        const bool is_evidence = is_whole(&pass->from) && is_of_one_type(arguments->flow, pass->to);
+        const bool is_evidence =
+            is_whole(&pass->from) && !pass->has_floats && is_of_one_type(arguments->flow, pass->to);
         size_t j = first_fact_of(arguments, count, pass->from.argument);
         for (; is_evidence && *left > 0 && j < count; j++) {
             struct argument_fact fact = arguments->facts.data[j];
