@@ -426,6 +426,28 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
     }
 }
 
+/* Returns the array that has a word at an address in the file, by the bounds of its index, or NULL.
+ */
+static const struct static_array *array_with(const static_array_vector *arrays, uint64_t in_file)
+{
+    size_t behind;
+    BISECT(behind, arrays->count, arrays->data[behind].address <= in_file);
+    const struct static_array *array = behind > 0 ? &arrays->data[behind - 1] : NULL;
+    return array && in_file < array->end ? array : NULL;
+}
+
+/* Returns how many elements of an array in elements are known that have a word at an address in the
+ * file, from that one on: as many as other words of the same array have. */
+static uint32_t known_in_element(const struct static_words *words, uint64_t in_file,
+                                 uint32_t distance)
+{
+    enum { WORD = 8 };
+    const struct static_array *inner = array_with(&words->inner_arrays, in_file);
+    return inner && inner->array.distance == distance && inner->end - in_file >= WORD
+               ? (uint32_t)((inner->end - in_file - WORD) / distance) + 1
+               : 0;
+}
+
 /* Returns the size of the elements of an array in each element of another one, at least that of the
  * first one. */
 static uint64_t size_in_element(const struct static_word *word, uint64_t first)
@@ -688,6 +710,8 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
             word.array.count = MAX(word.array.count, words->words.data[i].array.count);
             word.inner.count = MAX(word.inner.count, words->words.data[i].inner.count);
         }
+        if (word.inner.distance != 0 && word.inner.count == 0)
+            word.inner.count = known_in_element(words, word.address, word.inner.distance);
         if (type.is != WORD_IS_UNKNOWN)
             seed_known(typer, &word, type);
     }
@@ -761,22 +785,11 @@ const struct static_user *typing_user_before(const struct typing *typing, uint64
     return bytes_begin(name, "runtime.") ? NULL : user;
 }
 
-/* Returns the array that has a word at an address in the file, by the bounds of its index, or NULL.
- */
-static const struct static_array *typing_bounded_array(const struct static_words *words,
-                                                       uint64_t in_file)
-{
-    size_t behind;
-    BISECT(behind, words->arrays.count, words->arrays.data[behind].address <= in_file);
-    const struct static_array *array = behind > 0 ? &words->arrays.data[behind - 1] : NULL;
-    return array && in_file < array->end ? array : NULL;
-}
-
 /* Returns where the array begins that has a word, if the bounds of its index are known, or 0. */
 uint64_t typing_bounded_array_at(const struct typing *typing, uint64_t address)
 {
     const uint64_t slide = exe_slide(typing->exe);
-    const struct static_array *array = typing_bounded_array(typing->static_words, address - slide);
+    const struct static_array *array = array_with(&typing->static_words->arrays, address - slide);
     return array ? array->address + slide : 0;
 }
 
@@ -785,22 +798,14 @@ uint64_t typing_bounded_array_at(const struct typing *typing, uint64_t address)
 bool typing_array_in_element(const struct typing *typing, uint64_t array, uint64_t offset,
                              uint64_t *ret_start, uint32_t *ret_distance)
 {
-    enum { MOST_FIELDS = 16 };
-    const struct static_words *words = typing->static_words;
-    const struct static_user *users = words->users.data;
     const uint64_t in_file = array - exe_slide(typing->exe);
-    size_t behind;
-    BISECT(behind, words->users.count, users[behind].address <= in_file + offset);
-    for (unsigned i = 0; i < MOST_FIELDS && behind > 0 && users[behind - 1].address >= in_file;
-         i++, behind--) {
-        const struct flow_array *inner = &users[behind - 1].inner;
-        *ret_start = users[behind - 1].address - in_file;
-        *ret_distance = inner->distance;
-        if (inner->distance != 0 &&
-            offset - *ret_start < (uint64_t)inner->distance * MAX(inner->count, 1))
-            return true;
-    }
-    return false;
+    const struct static_array *inner =
+        array_with(&typing->static_words->inner_arrays, in_file + offset);
+    if (!inner || inner->address < in_file)
+        return false;
+    *ret_start = inner->address - in_file;
+    *ret_distance = inner->array.distance;
+    return true;
 }
 
 /* Returns the address of the array that a word is in, or 0. Looks down from the address for a user
@@ -814,7 +819,7 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
     const struct static_user *users = words->users.data;
     const uint64_t slide = exe_slide(typing->exe);
     const uint64_t in_file = address - slide;
-    const struct static_array *bounded = typing_bounded_array(words, in_file);
+    const struct static_array *bounded = array_with(&words->arrays, in_file);
     size_t behind;
     if (bounded) {
         *ret_distance = bounded->array.distance;

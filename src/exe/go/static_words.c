@@ -1049,15 +1049,59 @@ static void drop_equal(struct static_words *words)
     words->words.count = kept;
 }
 
-/* Returns where an array ends of which code uses words at the address of a user. If this may be
- * where a variable begins, the elements begin there: the linker aligns variables. Otherwise only
- * the word in the last element is known to be in the array. */
-static uint64_t end_of_array(const struct static_user *user)
+/* Adds an array of which code uses words, or values, at an address in the first element. may_begin:
+ * the elements may begin there. Otherwise only the word in the last element is known to be in the
+ * array. Returns false if memory runs out. */
+static bool add_array(const struct flow *flow, static_array_vector *list, uint64_t address,
+                      struct flow_array array, bool may_begin)
 {
-    enum { ALIGNMENT = 32, WORD = 8 };
-    const uint64_t distance = user->array.distance;
-    const bool may_begin = user->is_address && user->address % ALIGNMENT == 0;
-    return user->address + distance * (user->array.count - 1) + (may_begin ? distance : WORD);
+    enum { WORD = 8 };
+    const uint64_t last = address + (uint64_t)array.distance * (MAX(array.count, 1) - 1),
+                   end = last + (may_begin ? array.distance : WORD);
+    const struct static_array added = {address, end, array};
+    return array.distance == 0 || array.count == 0 || !flow_is_static(flow, end - 1) ||
+           vector_push(list, added);
+}
+
+/* Adds the arrays of which code uses elements at an address, and those in each element. Returns
+ * false if memory runs out. */
+static bool add_arrays(const struct flow *flow, struct static_words *words, uint64_t address,
+                       const struct flow_array *both, bool is_address)
+{
+    enum { ALIGNMENT = 32 }; /* of variables of as many bytes: the linker's */
+    const bool may_begin = is_address && address % ALIGNMENT == 0;
+    return add_array(flow, &words->arrays, address, both[0], may_begin) &&
+           (both[0].distance == 0 ||
+            add_array(flow, &words->inner_arrays, address, both[1], false));
+}
+
+/* Orders arrays by address; the one with the largest elements first. */
+static int compare_static_arrays(const void *a, const void *b)
+{
+    const struct static_array *one = a;
+    const struct static_array *other = b;
+    if (one->address != other->address)
+        return COMPARE(one->address, other->address);
+    return COMPARE(other->array.distance, one->array.distance);
+}
+
+/* Sorts arrays, and makes one of those with elements of one size whose words are less than one
+ * element apart. Drops others that begin in one. */
+static void join_arrays(static_array_vector *list)
+{
+    size_t kept = 0;
+    vector_sort(list, compare_static_arrays);
+    VECTOR_EACH(const struct static_array, array, *list) {
+        struct static_array *last = kept > 0 ? &list->data[kept - 1] : NULL;
+        const uint64_t distance = array->array.distance;
+        if (last && distance == last->array.distance && array->address - last->address < distance) {
+            last->end = MAX(last->end, array->end);
+            last->array.count = MAX(last->array.count, array->array.count);
+        } else if (!last || array->address >= last->end) {
+            list->data[kept++] = *array;
+        }
+    }
+    list->count = kept;
 }
 
 /* Ends an array where code uses a word, after the last one that it uses by the index, unless that
@@ -1077,27 +1121,22 @@ static void cut_array(const struct static_words *words, struct static_array *arr
     }
 }
 
-/* Finds the arrays, from the users. Words of elements of one size are of one array if they are less
- * than one element apart. Returns false if memory runs out. */
+/* Finds the arrays whose elements code uses by an index with a known bound, from the users and the
+ * evidence about arguments. Returns false if memory runs out. */
 static bool find_static_arrays(const struct flow *flow, struct static_words *words)
 {
-    struct static_array *last = NULL;
     VECTOR_EACH(const struct static_user, user, words->users) {
-        const uint64_t distance = user->array.distance;
-        if (distance == 0 || user->array.count == 0)
-            continue;
-        const struct static_array array = {user->address, end_of_array(user), user->array};
-        if (!flow_is_static(flow, array.end - 1))
-            continue;
-        if (last && distance == last->array.distance && user->address - last->address < distance) {
-            last->end = MAX(last->end, array.end);
-            last->array.count = MAX(last->array.count, user->array.count);
-        } else if (!last || user->address >= last->end) {
-            if (!vector_push(&words->arrays, array))
-                return false;
-            last = &words->arrays.data[words->arrays.count - 1];
-        }
+        const struct flow_array both[] = {user->array, user->inner};
+        if (!add_arrays(flow, words, user->address, both, user->is_address))
+            return false;
     }
+    VECTOR_EACH(const struct static_word, word, words->words) {
+        const struct flow_array both[] = {word->array, word->inner};
+        if (!add_arrays(flow, words, word->address, both, word->kind == STATIC_ELEMENT_VALUE))
+            return false;
+    }
+    join_arrays(&words->arrays);
+    join_arrays(&words->inner_arrays);
     for (size_t i = 0; i < words->arrays.count; i++)
         cut_array(words, &words->arrays.data[i]);
     return true;
@@ -1188,6 +1227,7 @@ void static_words_deinit(struct static_words *words)
     free(words->words.data);
     free(words->users.data);
     free(words->arrays.data);
+    free(words->inner_arrays.data);
     free(words->arguments.data);
     free(words->extents.data);
 }

@@ -77,6 +77,8 @@ struct static_array {
     struct flow_array array;
 };
 
+typedef VECTOR(struct static_array) static_array_vector;
+
 /* What the code of a function, and of those that it passes the argument on to, says of an
  * argument. */
 struct argument_evidence {
@@ -92,9 +94,10 @@ struct static_extent {
 
 struct static_words {
     VECTOR(struct static_word)
-    words;                              /* ascending by address; all evidence, without duplicates */
-    VECTOR(struct static_user) users;   /* ascending by address, one for each word */
-    VECTOR(struct static_array) arrays; /* ascending, none overlaps another */
+    words;                            /* ascending by address; all evidence, without duplicates */
+    VECTOR(struct static_user) users; /* ascending by address, one for each word */
+    static_array_vector arrays;       /* ascending, none begins in another */
+    static_array_vector inner_arrays; /* the same: those in the first element of an array */
     VECTOR(struct argument_evidence)
     arguments; /* ascending by function and argument; without those of the receivers of methods,
                   whose names say the type */
