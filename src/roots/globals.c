@@ -580,7 +580,11 @@ static uint64_t variable_with_word(const struct builder *builder, uint64_t addre
         return array;
     const uint64_t value =
         builder->static_pointers.count > 0 ? unnamed_value_at(builder, address) : 0;
-    return value != 0 || !typing ? value : unnamed_variable_at(builder, address);
+    const uint64_t start = value != 0 || !typing ? value : unnamed_variable_at(builder, address);
+    const bool is_alone = typing && (start == 0 || start == address) && /* as far as is known */
+                          !typing_static_value(typing, address);
+    const uint64_t together = is_alone ? typing_used_together(typing, address) : 0;
+    return together != 0 ? together : start;
 }
 
 /* Returns where the variable begins that has a word, as variable_with_word(); or, if the word is in

@@ -320,6 +320,7 @@ struct g2h_error *typing_seed_spilled(struct typer *typer, struct coded *coded);
 /* Follows the words of data and bss that no symbol describes, as far as the code determines their
  * types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded);
+struct g2h_error *typing_find_cells(struct typing *typing);
 
 /* ---- timers.c ---- */
 

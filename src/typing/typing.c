@@ -277,6 +277,8 @@ static struct g2h_error *find_types(struct typing_run *run)
     TRY(coded_init(&run->coded, run->typing));
     if (run->typing->dwarf_info->globals.count == 0)
         TRY(typing_seed_coded(alone, &run->coded));
+    if (run->typing->static_words->users.count > 0)
+        TRY(typing_find_cells(run->typing));
     typing_seed_reflected(alone);
     typing_seed_itab_tables(alone);
     TRY_MEMORY(!alone->no_memory);
@@ -471,6 +473,7 @@ void typing_destroy(struct typing *typing)
     free(typing->cleanup_parts.data);
     free(typing->static_values.data);
     free(typing->static_pointers.data);
+    free(typing->static_cells.data);
     free(typing->itab_tables.data);
     free(typing->with_arrays.data);
     types_deinit(&typing->own_types);

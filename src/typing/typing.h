@@ -22,6 +22,7 @@
  *   map_finder, map_parts
  *                       maps of a stripped program, by their words and contents
  *   coded, spilled      objects whose types only the code determines
+ *   static_cells        the variables of a stripped program, by where the linker puts them
  *   propose, fit, claims, judge
  *                       claims on an object, and which one wins, in any order
  *   queries             queries of other modules
@@ -167,6 +168,13 @@ struct static_pointer_type {
     bool is_slice;
 };
 
+/* Words of data or bss that are of one variable. */
+struct static_cell {
+    uint64_t address, end; /* of the process */
+    bool only_pointers;    /* code is not known to use other words of it */
+};
+typedef VECTOR(struct static_cell) static_cell_vector;
+
 /* A value in the frames of a function whose code passes its address on. */
 struct frame_value {
     uint32_t slot; /* offset from the frame's sp, in words */
@@ -210,6 +218,7 @@ struct typing {
                                                   bss; empty if there are symbols */
     VECTOR(struct static_value) static_values; /* ascending by address */
     VECTOR(struct static_pointer_type) static_pointers; /* ascending by address */
+    static_cell_vector static_cells;                    /* the same; none overlaps another */
 };
 
 /* The public typing: the targets of the heap's pointers, and the types of the objects. */
@@ -294,6 +303,10 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
 /* Returns where the array begins that has a word of data or bss for certain, by the bounds of the
  * index by which code uses its elements; 0: none is known. */
 uint64_t typing_bounded_array_at(const struct typing *typing, uint64_t address);
+
+/* Returns the first word that is of the same variable as the one at an address of data or bss, and
+ * that the same function uses: it may be the word itself. 0: no code uses that. */
+uint64_t typing_used_together(const struct typing *typing, uint64_t address);
 
 /* Returns whether a word at an offset in an element of an array in data or bss is in another array
  * there, and gets where in the element that begins and the bytes from element to element. */
