@@ -542,25 +542,34 @@ bool container_has(const struct containers *containers, const struct container *
                             child);
 }
 
+/* The bytes of parts: by their weights and, which differs with a base, as they are now. */
+struct parts_sum {
+    uint64_t weight, now;
+};
+
 /* Returns what of a node are its slots, the branch with the item, parts of the entries and indexes
  * of them. */
-static uint64_t sum_of_parts(const struct containers *containers, uint32_t node, uint32_t branch,
-                             uint64_t entries)
+static struct parts_sum sum_of_parts(const struct containers *containers, uint32_t node,
+                                     uint32_t branch, uint64_t entries)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    uint64_t sum = containers_own(containers, node);
+    struct parts_sum sum = {containers_own(containers, node), nodes[node].bytes};
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (i == branch || has_same_entries(containers, node, branch, entries, i))
-            sum += containers_weight(containers, i);
+        if (i == branch || has_same_entries(containers, node, branch, entries, i)) {
+            sum.weight += containers_weight(containers, i);
+            sum.now += nodes[i].retained;
+        }
     return sum;
 }
 
 /* Returns whether all that a container retains is of its entries: maps and slices have nothing
- * else, structs may have, unless it is little. */
-static bool holds_only_entries(const struct containers *containers, uint32_t node, uint64_t sum)
+ * else, structs may have, unless it is little. What has not grown is still not of the entries. */
+static bool holds_only_entries(const struct containers *containers, uint32_t node,
+                               struct parts_sum sum)
 {
     return has_slots(containers, node) ||
-           sum >= containers_weight(containers, node) / 100 * NEARLY_ALL;
+           (sum.weight >= containers_weight(containers, node) / 100 * NEARLY_ALL &&
+            sum.now >= containers->merged->nodes.data[node].retained / 100 * NEARLY_ALL);
 }
 
 /* Returns whether a node is right below a package, "(other roots)" or an island, or below what
@@ -730,7 +739,7 @@ static void find_spread_by(const struct containers *containers, uint32_t node, u
         if (!is_class(containers, at) || entries < CONTAINER_MANY * count ||
             is_trie(containers, at) || is_memory_of_map(containers, at))
             continue;
-        const uint64_t sum = sum_of_parts(containers, node, branch, entries);
+        const uint64_t sum = sum_of_parts(containers, node, branch, entries).weight;
         if ((sum >= most || sum > alone) && sum > ret->sum)
             *ret = (struct spread){at, sum};
     }
@@ -922,16 +931,16 @@ static void climb_to_container(const struct containers *containers, uint32_t top
             make_whole(containers, at, branch, ret);
         if (!is_lowest && adds_nothing(containers, at, ret))
             continue;
-        const uint64_t sum = sum_of_parts(containers, at, branch, ret->entries);
-        const bool is_all = sum >= all / 100 * (is_lowest ? ALL : 100 - SAME);
+        const struct parts_sum sum = sum_of_parts(containers, at, branch, ret->entries);
+        const bool is_all = sum.weight >= all / 100 * (is_lowest ? ALL : 100 - SAME);
         const bool has_other_branch =
-            sum > containers_weight(containers, branch) + containers_own(containers, at);
+            sum.weight > containers_weight(containers, branch) + containers_own(containers, at);
         if (!is_lowest && (!is_all || !has_other_branch))
             break;
         ret->node = at;
         ret->branch = branch;
         ret->is_all = holds_only_entries(containers, at, sum);
-        ret->bytes = ret->is_all ? all : sum;
+        ret->bytes = ret->is_all ? all : sum.weight;
         if (!is_all)
             break;
     }

@@ -365,6 +365,30 @@ TEST(equal_by_chance)
     expect_index(COUNT, COUNT, 2, COUNT * SIZE + 2 * BLOCK + SIZE);
 }
 
+/* What has not grown is not a part of what has, though all that grew in their struct is the nodes.
+ */
+TEST(beside_what_stays)
+{
+    enum { OTHERS = LIST / 8 - 4 };
+    struct dump before, now;
+    struct g2h_base *base;
+    suspect_vector found = {.data = NULL};
+    assert_no_error(g2h_base_create(make_index(&before, COUNT / 2, OTHERS), "before", 1, &base));
+    struct findings findings = {
+        .view = make_index(&now, COUNT, OTHERS), .base = base, .threads = 1};
+    assert_no_error(findings_begin(&findings, false));
+    assert_no_error(findings_merge(&findings));
+    assert_no_error(suspects_find(&findings, &found));
+    assert_int_equal(found.count, 1);
+    assert_int_equal(found.data[0].bytes, COUNT / 2 * SIZE);
+    assert_in_range(found.data[0].all, COUNT * SIZE, COUNT * SIZE + 2 * BLOCK + SIZE);
+    free(found.data);
+    findings_deinit(&findings);
+    g2h_base_destroy(base);
+    dump_deinit(&now);
+    dump_deinit(&before);
+}
+
 /* ---- growth that has no single place ---- */
 
 enum { CLASSES = 60, FEW = 10 };
