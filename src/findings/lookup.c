@@ -28,6 +28,11 @@
 
 enum { MOST_NAMED = 5 /* classes in a message */ };
 
+static void lookup_values_destroy(struct g2h_values **values)
+{
+    g2h_values_destroy(*values);
+}
+
 /* ---- classes ---- */
 
 struct lookup_classes {
@@ -336,6 +341,76 @@ static bool find_hidden_class(const struct findings *findings, const char *asked
     return true;
 }
 
+/* Returns how much of the steps after a class is the first one's name: "items" of ".items[3]". */
+static size_t lookup_step_size(const char *step, size_t size)
+{
+    size_t at = 0;
+    while (at < size && step[at] != '.' && step[at] != '[')
+        at++;
+    return at;
+}
+
+/* Returns whether a path of a value begins with a step of this name; or also has it further on, as
+ * the field of an embedded struct has it behind the name of that. */
+static bool has_step(const struct g2h_value *value, const char *step, size_t size, bool is_embedded)
+{
+    for (size_t at = 0; at < value->path_size; at++) {
+        const size_t found = lookup_step_size(value->path + at, value->path_size - at);
+        if (found == size && memcmp(value->path + at, step, size) == 0)
+            return true;
+        if (!is_embedded)
+            return false;
+        at += found;
+    }
+    return false;
+}
+
+/* Returns whether an object, a node of the view, may have a field: one has its name, or its fields
+ * are not known, or it has elements, or what is asked for is no field, as "Back()" of a list. */
+static bool may_have_field(struct g2h_values *values, uint32_t node, const char *step, size_t size,
+                           bool is_embedded)
+{
+    struct g2h_value value;
+    bool is_known = false;
+    g2h_values_begin(values, node);
+    while (g2h_values_next(values, &value)) {
+        if (value.path_size == 0 || value.path[0] == '[' ||
+            has_step(&value, step, size, is_embedded))
+            return true;
+        is_known = true;
+    }
+    return !is_known || memchr(step, '(', size) != NULL;
+}
+
+/* Drops the classes of which no object may have the field that steps begin with, ".items[3]"; of an
+ * embedded struct only if is_embedded. */
+static struct g2h_error *keep_with_field(const struct findings *findings, const char *steps,
+                                         bool is_embedded, node_vector *classes)
+{
+    enum { MOST = 64 }; /* nodes of a class that are looked at: packages may have equal names */
+    _cleanup_(lookup_values_destroy) struct g2h_values *values = NULL;
+    const size_t size = lookup_step_size(steps + 1, strlen(steps + 1));
+    const size_t count = classes->count;
+    TRY(g2h_values_create(findings->view, &values));
+    classes->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct merged_node *class = findings_node(findings, classes->data[i]);
+        bool may_have = false;
+        int looked = 0;
+        for (uint32_t j = classes->data[i];
+             j < findings->merged.nodes.count && !may_have && looked < MOST; j++) {
+            const struct merged_node *node = findings_node(findings, j);
+            if (node->kind != MERGED_CLASS || node->name != class->name)
+                continue;
+            may_have = may_have_field(values, node->example, steps + 1, size, is_embedded);
+            looked++;
+        }
+        if (may_have)
+            classes->data[classes->count++] = classes->data[i];
+    }
+    return NULL;
+}
+
 /* Adds the class that has the field or element asked for: main.Cache for main.Cache.items, []string
  * for []string[]. Cuts ".field" or "[]" from the end until what is left means a class, by the most
  * certain kind of match. A field must be of one class: if several match, none counts, and the
@@ -349,9 +424,12 @@ static struct g2h_error *find_of_field(const struct lookup_classes *classes, con
         size -= is_element ? 2 : 1;
         while (!is_element && size > 0 && asked[size] != '.')
             size--;
-        for (enum meaning meaning = LOOKUP_EXACT; meaning <= TYPE && ret->count == 0; meaning++)
+        for (enum meaning meaning = LOOKUP_EXACT; meaning <= TYPE && ret->count == 0; meaning++) {
             if (size > 0)
                 TRY(find_matching(classes, asked, size, meaning, ret));
+            if (!is_element && ret->count > 0)
+                TRY(keep_with_field(classes->findings, asked + size, meaning < TYPE, ret));
+        }
         if (!is_element && ret->count > 1)
             ret->count = 0;
     }
@@ -398,6 +476,40 @@ static struct g2h_error *find_pool(const struct findings *findings, const char *
         if (size == strlen(array) && memcmp(class, array, size) == 0)
             return NULL;
         ret->node = UINT32_MAX;
+    }
+    return NULL;
+}
+
+/* Returns an error for an expression of which only a beginning leads to an object, that of a class
+ * or a variable: the longest one is said. Returns NULL if there is none. What follows the
+ * expression, "  (local of main.serve)", says whose variable it is. */
+static struct g2h_error *lookup_refuse_step(const struct lookup_classes *classes, const char *asked,
+                                            struct lookup *ret)
+{
+    const char *owner = strstr(asked, "  (");
+    const size_t end = owner ? as_size(owner - asked) : strlen(asked);
+    for (size_t size = end; size > 0;) {
+        _cleanup_vector_ node_vector found = {0};
+        _cleanup_(text_deinit) struct text begin = {0};
+        const char bound = asked[size - 1] == ']' ? '[' : '.';
+        do
+            size--;
+        while (size > 0 && asked[size] != bound);
+        text_append(&begin, asked, size);
+        text_append_string(&begin, owner ? owner : "");
+        text_append(&begin, "", 1);
+        TRY_MEMORY(!begin.failed);
+        if (size > 0)
+            TRY(find_by_expression(classes->findings, begin.data,
+                                   owner ? EXPRESSION_OWNER_SAID : EXPRESSION_OWNER_LEFT_OUT, ret,
+                                   NULL));
+        const bool is_variable = size > 0 && ret->node != UINT32_MAX;
+        if (size > 0 && !is_variable && !owner)
+            TRY(find_classes(classes, begin.data, LOOKUP_EXACT, TYPE, &found));
+        if (is_variable || found.count > 0)
+            return error_create(G2H_ERROR_NOT_FOUND, "'%s': %s has %s %.*s", asked, begin.data,
+                                is_variable ? "no object at" : "no field",
+                                as_width(end - size - !is_variable), asked + size + !is_variable);
     }
     return NULL;
 }
@@ -451,8 +563,10 @@ static struct g2h_error *find_named(const struct findings *findings, const char 
                             "leads to, such as %.*s",
                             asked, as_width(longer.size), longer.data);
     TRY(find_of_field(&classes, asked, &found));
-    return found.count > 0 ? lookup_set_class(findings, asked, &found, ret)
-                           : lookup_refuse_name(&classes, asked);
+    if (found.count > 0)
+        return lookup_set_class(findings, asked, &found, ret);
+    TRY(lookup_refuse_step(&classes, asked, ret));
+    return lookup_refuse_name(&classes, asked);
 }
 
 /* ---- addresses ---- */
