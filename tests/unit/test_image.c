@@ -812,14 +812,19 @@ TEST(versions)
     close(descriptor);
     struct file table = make_pclntab(), inlined = {.wide = true}, pointers = {.wide = true},
                 text = {.wide = true};
+    static const char modules[] = "path\tapp\nmod\texample.org/app\tv1\n";
     put_text(&inlined, "\xff Go buildinf:\x08\x02", 32);
     put_bytes(&inlined, "\x08go1.99.9 and what follows", 26);
     put_text(&pointers, "\xff Go buildinf:\x08", 16);
     put_word(&pointers, 0x3000);
-    put_word(&pointers, 0); /* the section ends here, after 32 bytes */
-    put_word(&text, 0x3010);
+    put_word(&pointers, 0x3018); /* the section ends here, after 32 bytes */
+    put_word(&text, 0x3028);
     put_word(&text, 6);
+    put_text(&text, "", 8);
+    put_word(&text, 0x3030);
+    put_word(&text, strlen(modules));
     put_bytes(&text, "go1.13.8", 8);
+    put_bytes(&text, modules, strlen(modules));
     static const struct {
         const char *expected;
         bool is_inlined;
@@ -839,6 +844,7 @@ TEST(versions)
         struct g2h_bytes version = exe_version(exe);
         assert_int_equal(version.size, strlen(cases[i].expected));
         assert_memory_equal(version.data, cases[i].expected, version.size);
+        assert_int_equal(g2h_exe_is_own(exe, bytes_of("example.org/app/part.Run")), i == 1);
         g2h_exe_close(exe);
         free(file.data);
     }
