@@ -163,6 +163,14 @@ TEST(test_whole)
     dump_deinit(&dump);
 }
 
+/* A kind of which no span was read may be all that a set has. */
+TEST(test_unread)
+{
+    const struct g2h_sample_kind kind = {.slot_size = SLOT, .spans = 10, .objects = 100};
+    assert_int_equal(estimates_unseen(&(struct g2h_sample){.kinds = &kind, .kind_count = 1}),
+                     100 * SLOT);
+}
+
 /* What an object stands for; one that is not of the sample stands for nothing. */
 TEST(test_sizes)
 {
