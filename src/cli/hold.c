@@ -68,13 +68,14 @@ static void hold_give_up(const struct hold_message *message)
 
 /* Handles the signals of `ending`. Several threads may run this at once. A second signal that comes
  * HOLD_FIRST to HOLD_LAST seconds after the first ends the program; one that comes later counts as
- * a first one again. Those of the process `but` do not count. */
+ * a first one again. Those of the process `but` do not count. A sender outside of this PID
+ * namespace, as docker stop is for a container, has the ID 0 here. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     const double now = clock_seconds();
     const double since = now - hold.when;
     (void)number, (void)context;
-    if (info->si_code <= 0 && info->si_pid == hold.but)
+    if (info->si_code <= 0 && hold.but != 0 && info->si_pid == hold.but)
         return;
     if (hold.when > 0 && since < HOLD_FIRST)
         return;

@@ -438,10 +438,13 @@ export class MemoryTab {
     await this.#settled(mainGrid);
   }
 
-  /** Chooses the objects that Summary shows, by the start of an entry: "Objects allocated between leak.1 and leak.2". */
+  /**
+   * Chooses the objects that Summary shows, by the start of an entry: "Objects allocated between leak.1 and leak.2". Versions of Chromium
+   * differ in capital letters.
+   */
   async objects(text) {
     const entries = await this.#select('Filter').locator('option').allTextContents();
-    const index = entries.findIndex(entry => entry.startsWith(text));
+    const index = entries.findIndex(entry => entry.toLowerCase().startsWith(text.toLowerCase()));
     if (index < 0) throw new Error(`no entry ${text} among ${entries.join(', ')}`);
     await this.#step(`choose ${text}`, this.#select('Filter').selectOption({index}));
     await this.#settled(mainGrid);

@@ -392,6 +392,24 @@ one_heap() {
 	[ $# -eq 2 ] && gzip -t "$1" 2>/dev/null
 }
 
+# interrupted NAME PID: while the heap is written to a pipe that nobody reads, a signal to the box, which has this ID here, says what is at
+# stake, and a second one ends it.
+interrupted() {
+	await grep -q 'was killed by signal 9' "$build/log"
+	kill -TERM "$2"
+	await grep -q 'a second signal within 2 s' "$build/log"
+	kill -TERM "$2" # at once, as timeout(1) does: it counts as the same
+	sleep 0.5
+	kill -0 "$2"
+	result $? "$1, SIGTERM while the heap is written: goes on" "$build/log"
+	kill -TERM "$2"
+	status=0
+	wait $box || status=$?
+	box=
+	[ "$status" -eq 1 ] && grep -q 'ended by a second signal: the heap of process [0-9]* is lost' "$build/log"
+	result $? "$1, a second one soon after it: ends, and says that the heap is lost" "$build/log"
+}
+
 # signalled: signals between the end of the program and that of the file, at moments that differ.
 signalled() {
 	count=20 heaps=0 slow=0
@@ -416,22 +434,10 @@ signalled() {
 	starts leak 0
 	mkfifo "$out/app.dump"
 	arms '' "$out/app.dump"
-	kill -KILL "$pid"
+	kill -KILL "$pid" # in a PID namespace it is held until the file is complete
+	interrupted "$release" $box
 	wait "$pid"
 	pid=
-	await grep -q 'was killed by signal 9' "$build/log"
-	kill -TERM $box
-	await grep -q 'a second signal within 2 s' "$build/log"
-	kill -TERM $box # at once, as timeout(1) does: it counts as the same
-	sleep 0.5
-	kill -0 $box
-	result $? "$release, SIGTERM while the heap is written: goes on" "$build/log"
-	kill -TERM $box
-	status=0
-	wait $box || status=$?
-	box=
-	[ "$status" -eq 1 ] && grep -q 'ended by a second signal: the heap of process [0-9]* is lost' "$build/log"
-	result $? "$release, a second one soon after it: ends, and says that the heap is lost" "$build/log"
 } 2>/dev/null
 
 # traced: succeeds if somebody traces a thread of the program.
@@ -606,6 +612,24 @@ namespaces() {
 		fi
 		result $? "${name%%:*} ($how): status $status, and its heap" "$build/log"
 	done
+	# As docker stop's for a container: a sender outside of the namespace has the ID 0 in it.
+	rm -rf "$out"
+	mkdir "$out"
+	mkfifo "$out/app.dump"
+	: >"$build/app.log"
+	: >"$build/log"
+	unshare -p -f --mount-proc sh -c '"$0" leak 0; :' "$build/app" >"$build/app.log" 2>&1 &
+	outer=$!
+	await grep -q '^ready' "$build/app.log"
+	first=$(pgrep -P $outer)
+	nsenter -t "$first" -p -m "$g2h" --at-death --pid 2 -o "$out/app.dump" 2>"$build/log" &
+	box=$!
+	await grep -q 'is written when it is killed' "$build/log"
+	pid=$(pgrep -P "$first")
+	kill -KILL "$pid"
+	interrupted "$release, outside of its PID namespace" "$(pgrep -P $box)"
+	wait $outer
+	pid=
 } 2>/dev/null
 
 # deployed NAME: the script of a manifest of docs/oom.md, on standard input, which arms a program named "server", writes its heap.

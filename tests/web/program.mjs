@@ -4,6 +4,7 @@ import {readFileSync, statSync} from 'node:fs';
 import {basename} from 'node:path';
 import {gunzipSync} from 'node:zlib';
 import {createContext, runInContext} from 'node:vm';
+import {webcrypto} from 'node:crypto';
 
 /** A File of a browser, of a path; read by a FileReaderSync. */
 class DiskFile {
@@ -26,7 +27,7 @@ export const workerOf = page => /<script type="text\/plain" id="worker">(.*?)<\/
 export function makeWorker(source) {
   let answers = null;
   const context = createContext({
-    TextEncoder, TextDecoder, WebAssembly, performance, crypto: globalThis.crypto, setTimeout,
+    TextEncoder, TextDecoder, WebAssembly, performance, crypto: webcrypto, setTimeout,
     Blob: class { constructor(parts) { this.bytes = Buffer.concat(parts); } },
     FileReaderSync: class { readAsArrayBuffer(bytes) { return Uint8Array.from(bytes).buffer; } },
     postMessage(message) {
