@@ -36,7 +36,8 @@ const entry = `
   export {SecondaryInitManager} from './HeapSnapshot.js';
   export * as HeapSnapshotModel from '../../models/heap_snapshot/HeapSnapshotModel.js';`;
 
-// The worker's console becomes a list that a test can look at. Node before 22 lacks Promise.withResolvers.
+// The worker's console becomes a list that a test can look at. Node before 22 lacks Promise.withResolvers, and before 20
+// toSorted().
 const banner = `
 export const consoleMessages = [];
 const console = Object.fromEntries(['log', 'info', 'debug', 'warn', 'error', 'assert', 'trace'].map(
@@ -48,7 +49,8 @@ Promise.withResolvers ??= function() {
   const parts = {};
   parts.promise = new this((resolve, reject) => Object.assign(parts, {resolve, reject}));
   return parts;
-};`;
+};
+Array.prototype.toSorted ??= function(...compare) { return [...this].sort(...compare); };`;
 
 const stubPlugin = {
   name: 'stubs',

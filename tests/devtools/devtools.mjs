@@ -12,9 +12,6 @@
 import {closeSync, openSync, readSync} from 'node:fs';
 import {buildWorker} from './build.mjs';
 
-/* DevTools uses it; Node has it from 20 on, Debian bookworm has 18. */
-Array.prototype.toSorted ??= function(...compare) { return [...this].sort(...compare); };
-
 const {HeapSnapshotLoader, HeapSnapshotModel, SecondaryInitManager, consoleMessages} = await import(await buildWorker());
 
 /** The panel reads files in slices of this size (HeapSnapshotView.ts). */

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 
 const [whole, ...samples] = process.argv.slice(2).map(name => JSON.parse(readFileSync(name, "utf8")));
-const classes = whole.classes.toSorted((a, b) => b.bytes - a.bytes).slice(0, 10);
+const classes = [...whole.classes].sort((a, b) => b.bytes - a.bytes).slice(0, 10);
 const suspect = whole.suspects[0];
 
 // Says what is wrong with a sample: nothing is.
