@@ -100,7 +100,8 @@ static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
                                              : wrong(reader, "a number is longer than 64 bits");
 }
 
-/* Reads several numbers, one after the other. */
+/* Reads several numbers, one after the other. Returns false if the input is cut or damaged there.
+ */
 static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -161,7 +162,7 @@ static inline bool skip_contents(struct g2h_reader *reader, uint64_t stored, str
 }
 
 /* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
- * holds. */
+ * holds. Returns false if the input is cut or damaged there. */
 static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
                                  struct g2h_bytes *ret)
 {
@@ -288,7 +289,8 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 /* ---- records ---- */
 
 /* Sets *stored, the bytes that a dumper would have written of an array, to the fewer that the dump
- * has of it, because it was shortened. */
+ * has of it, because it was shortened. Returns false if these are not fewer, or the input is cut.
+ */
 static bool read_shortened(struct g2h_reader *reader, uint64_t *stored)
 {
     const uint64_t usual = *stored;
@@ -702,7 +704,8 @@ static bool reader_read_finalizer(struct g2h_reader *reader, struct g2h_finalize
                          &ret->object_type);
 }
 
-/* Reads an itab; formats differ in whether it has a type or says that its data are pointers. */
+/* Reads an itab; formats differ in whether it has a type or says that its data are pointers.
+ * Returns false if the input is cut or damaged there. */
 static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
 {
     ret->type = 0;
@@ -737,7 +740,7 @@ static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
     return true;
 }
 
-/* Reads data or bss. */
+/* Reads data or bss. Returns false if the input is cut or damaged there. */
 static bool reader_read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
 {
     uint64_t declared;

@@ -138,7 +138,7 @@ static void spread(const struct g2h_ages_known *known, const struct age_counts *
     for (unsigned look = 2; look <= known->look_count && part > 0; look++) {
         const double to = (double)(known->looks[look].time - begin) / part;
         double from = (double)(known->looks[look - 1].time - begin) / part;
-        if (from > to - 0.001)
+        if (from > to - 0.001) /* both looks are at one time: (to - from) must not be 0 */
             from = to - 0.001;
         for (unsigned i = 0; i < count; i++) {
             const double low = fmax(from, i);
@@ -204,8 +204,9 @@ static bool is_even(const double *quarters)
     return mean * QUARTERS >= LEAST_COUNT;
 }
 
-/* Returns whether nearly all objects are of one short part of the watch, and of one that is as long
- * ago: objects of load, which live shortly, are always of the last part. */
+/* Returns whether nearly all objects (MOMENT_PERCENT) were born in one short part of the watch:
+ * 1/MOMENT_PART of it, and not the last such part, which all objects of load are of, as they live
+ * shortly. */
 static bool is_moment(const struct g2h_ages_known *known, const struct age_counts *counts,
                       const struct ages_found *found)
 {
@@ -540,7 +541,7 @@ static bool is_old(const struct older_finder *finder, uint32_t number, uint32_t 
 }
 
 /* Orders lines by what their objects retain, the most first. */
-static int compare_older(const void *a, const void *b)
+static int compare_lines(const void *a, const void *b)
 {
     const struct ages_older_line *one = a;
     const struct ages_older_line *other = b;
@@ -571,6 +572,6 @@ struct g2h_error *ages_find_older(const struct findings *findings, uint32_t name
         finder.old[i] |= OLDER_ITSELF;
         TRY_MEMORY(older_add(&finder, i, node, is_below));
     }
-    vector_sort(&ret->lines, compare_older);
+    vector_sort(&ret->lines, compare_lines);
     return NULL;
 }

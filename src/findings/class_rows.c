@@ -73,8 +73,8 @@ static bool class_index_count(void *context, uint32_t name, uint32_t node)
     return true;
 }
 
-/* Second pass: puts an object into the part of the index that its class has. Always returns
- * true. */
+/* Second pass: puts an object into the part of the index that its class has, at
+ * work->sizes[number], which by now is where the class's next object goes. Always returns true. */
 static bool class_index_put(void *context, uint32_t name, uint32_t node)
 {
     struct class_index_work *work = context;
@@ -193,8 +193,9 @@ static int class_rows_compare(const void *a, const void *b)
     return COMPARE(one->node, other->node);
 }
 
-/* Finds all classes, with sums. Goes over the nodes of the merged tree, of which a class may have
- * many, and adds each to the row of its name. */
+/* Finds all classes and, with has_stacks, stacks, with sums; with a base also by how much each has
+ * grown. Goes over the nodes of the merged tree, of which a class may have many, and adds each to
+ * the row of its name. ret must be empty. */
 struct g2h_error *class_rows_find(const struct findings *findings, bool has_stacks,
                                   struct class_rows *ret)
 {

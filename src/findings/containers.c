@@ -1008,7 +1008,8 @@ static void name_by_parts(const struct containers *containers, uint32_t node, ui
     }
 }
 
-/* Returns the class of a part whose name says more about an entry than the entry's own. */
+/* Returns the class of a part whose name says more about an entry than the entry's own, or the
+ * entry's own (container->named). */
 static uint32_t name_of_part(const struct containers *containers, const struct container *container)
 {
     uint32_t best = container->named;

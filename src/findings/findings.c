@@ -77,7 +77,9 @@ static uint32_t place_of_goroutine(const struct findings *findings, size_t numbe
 }
 
 /* Lists the goroutines of each place, one place after another: counts them, and then puts each in
- * its place. Goroutines without a place are left out. */
+ * its place. Goroutines without a place are left out. Counts go two entries up in ret->first, so
+ * that first[place + 1] is where the place's next goroutine goes, and in the end where its last one
+ * ends. */
 static struct g2h_error *stack_index_make(const struct findings *findings, struct stack_index *ret)
 {
     const size_t count = g2h_view_goroutine_count(findings->view),

@@ -105,7 +105,8 @@ static void growth_keys_deinit(struct growth_keys *keys)
 }
 
 /* Returns the hash of a name without numbers, and without the state of goroutines or the line of a
- * frame. */
+ * frame. Of goroutines only what follows the state counts, and the character after "goroutine": an
+ * s if they are several. */
 static uint64_t loose_hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     static const char goroutine[] = "goroutine";

@@ -255,7 +255,7 @@ static struct g2h_error *assign_sequences(struct keys_search *keys)
 {
     const struct g2h_dominators *dominators = keys->findings->dominators;
     const struct merged *merged = &keys->findings->merged;
-    for (uint32_t i = NO_SEQUENCE; i <= FIRST; i++)
+    for (uint32_t i = NO_SEQUENCE; i <= FIRST; i++) /* both have an entry */
         TRY_MEMORY(vector_push(&keys->sequences, (struct sequence){0}));
     for (uint32_t number = 1; number < keys->at_count; number++) {
         const uint32_t node = g2h_dominators_node(dominators, number);

@@ -294,9 +294,10 @@ static enum outside_told outside_kind_of(const struct holder *holder, const stru
     return holder->object == UINT32_MAX ? FIELDS : ELEMENTS;
 }
 
-/* Appends the display name of a holder. */
-static struct g2h_error *append_display_name(const struct outside_search *search,
-                                             const struct holder *holder, struct text *ret)
+/* Makes *ret the name that is shown of a holder: the path to an array, of which the class says
+ * little, or else the holder's own name. */
+static struct g2h_error *make_display_name(const struct outside_search *search,
+                                           const struct holder *holder, struct text *ret)
 {
     size_t size;
     uint32_t end;
@@ -321,7 +322,7 @@ static struct g2h_error *outside_report(const struct outside_search *search, enu
             break;
         if ((told == FIELDS) != (holder->object == UINT32_MAX))
             continue;
-        TRY(append_display_name(search, holder, &name));
+        TRY(make_display_name(search, holder, &name));
         TRY_MEMORY(!name.failed);
         if (outside_kind_of(holder, &name) != told)
             continue;

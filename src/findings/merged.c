@@ -444,7 +444,8 @@ static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t 
                            uint32_t *ret_outermost)
 {
     const struct merged_node *nodes = merged->nodes.data;
-    uint32_t latest = 0; /* where the last one of the classes in between begins */
+    /* Of the classes that have been passed: the outermost nodes of all have no higher number. */
+    uint32_t latest = 0;
     *ret_outermost = MERGED_NONE;
     for (int i = 0; i < MOST_ANCESTORS && node != MERGED_NONE; i++) {
         const struct merged_node *at = &nodes[node];
@@ -994,7 +995,8 @@ static bool is_trie_entry(const struct merging *merging, uint32_t name)
 }
 
 /* Returns whether an object counts as an entry of a sync.Map. Entries of releases before 1.24 may
- * have been deleted: one that has not points to an interface of its own. */
+ * have been deleted, and do not count themselves; one that has not been points to an interface of
+ * its own, which counts instead. */
 static bool is_living_entry(const struct merging *merging, uint32_t name, uint32_t above)
 {
     static const char old[] = "sync.entry";

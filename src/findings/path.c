@@ -181,9 +181,9 @@ static struct g2h_error *follow_doubtful(struct path_search *search)
     return NULL;
 }
 
-/* Follows the edges of one more node. The search goes breadth first; the limits are most_nodes and
- * most_edges. When all that certain names lead to has been reached, it goes on by edges of doubtful
- * names, if the scope allows them. */
+/* Follows the edges of one more node; *ret: there was one. The search goes breadth first; the
+ * limits are most_nodes and most_edges. When all that certain names lead to has been reached, it
+ * goes on by edges of doubtful names, if the scope allows them. */
 struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
 {
     const bool is_limited =

@@ -240,8 +240,9 @@ static bool is_inside(const struct reached *reached, uint32_t node)
     return reached->inside && reached->inside[reached_merged(reached, node)];
 }
 
-/* Adds an object, and if it is known only from here, what it leads to. Returns false if memory runs
- * out. */
+/* Marks an object as reached, once. Queues it, so that what it leads to is reached as well, only if
+ * the search does not come to that by itself: if the object is inside of the places, or garbage.
+ * Returns false if memory runs out. */
 static bool reached_add(struct reached *reached, uint32_t node)
 {
     const struct findings *findings = reached->findings;

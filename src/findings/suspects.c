@@ -2468,9 +2468,10 @@ static bool is_cut(const struct text *path)
     return path->size == 0 || memmem(path->data, path->size, cut, strlen(cut));
 }
 
-/* Makes the example of a list or tree, of which the heaviest object is the one that the suspect's
- * path leads to, or is so far along that no path leads there which could be shown, the first of its
- * objects behind that. There is none if that is far along, too. */
+/* Makes who->entry the path to another example of a list or tree: the first of the item's objects
+ * at most NEAR nodes below the end of who->path. For suspects whose heaviest object is that end
+ * itself, or is so far along that its path cannot be shown. It is empty if there is none, or if its
+ * path is cut, too. */
 static struct g2h_error *find_next_entry(const struct findings *findings, struct who *who)
 {
     enum { NEAR = 3 }; /* nodes between two objects: their slice, their interface */

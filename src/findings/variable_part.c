@@ -278,7 +278,7 @@ static bool part_is_reference(const struct variable_part *part)
 
 /* ---- fields ---- */
 
-/* Appends a step to the part's path and name. */
+/* Appends a step to the part's path: a field, after a dot, or an index. */
 static void part_append_step(struct variable_part *part, const char *step, size_t size)
 {
     if (part->path.size > 0 && step[0] != '[')

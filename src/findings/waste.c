@@ -266,14 +266,9 @@ static bool substrings_add_part(part_vector *parts, const struct waste_part *par
     return true;
 }
 
-/*
- * Adds a string to the parts if it uses less than half of its object. used has a bit for each
- * object of which a string uses half or more, and gets more bits. Returns false if memory runs
- * out.
- *
- * Adds a substring that uses less than half of a long string. One that uses more marks the string
- * as used, so that it is never reported. Returns false if memory runs out.
- */
+/* Adds the part of a long string (WASTE_LEAST_TEXT) that a substring uses, if that is less than
+ * half of it. A substring that uses more sets the string's bit in used: it is never reported.
+ * Returns false if memory runs out. */
 static bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
                            part_vector *parts, uint64_t *used)
 {
@@ -376,13 +371,9 @@ struct arrays {
     bool has_any;
 };
 
-/*
- * Finds the part of an object that a slice covers, clipped to the object, whatever length the dump
- * has for the slice. Returns false if the slice is in no object of the view.
- *
- * Converts a slice's address and capacity to offsets in its array. Lengths that the array has no
- * space for are cut: a damaged dump may claim anything.
- */
+/* Gets the part of an array that a slice covers, as offsets in the array. What the array has no
+ * space for is cut off: a damaged dump may claim any length. Returns false if the slice is in no
+ * object of the view. */
 static bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
                           struct open_slice *ret)
 {
@@ -597,12 +588,8 @@ static struct g2h_error *layout_init(const struct findings *findings, struct lay
     return g2h_layouts_create(findings->view, &ret->layouts);
 }
 
-/*
- * Records how far a slice reaches into its array. Several threads may call it at the same time.
- *
- * Notes where a slice ends in its array, if no other one reaches further. Atomically, since several
- * workers may see slices of one array.
- */
+/* Notes where a slice ends in its array, if no other one reaches further. Several threads may do so
+ * at the same time. */
 static void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
                              const struct g2h_capacity *capacity)
 {

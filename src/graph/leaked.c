@@ -445,8 +445,9 @@ static bool is_slot(const struct leaked_finder *finder, uint32_t object)
            heap_slot_is_shared(finder->graph->heap, object);
 }
 
-/* Marks an object, which is visited later. A slot is not entered: only some of the pointers to it
- * lead to the lock. */
+/* Marks an object, which is visited later. Those that are barred have their marks from the begin,
+ * and are never visited; among them are slots that locks share, as only some of the pointers to
+ * such a slot lead to the lock. Returns false if memory runs out. */
 static bool leaked_mark(struct leaked_finder *finder, uint32_t object)
 {
     if (is_marked(finder->marks, object))
@@ -525,7 +526,7 @@ static bool is_preempted(const struct leaked_finder *finder, const struct root_g
 }
 
 /* Follows the words of a goroutine's frames into slots that locks share with other values: those
- * that are listed, if all others are known to be dead. */
+ * that are listed, if all others are known to be dead. Returns false if memory runs out. */
 static bool follow_frames(struct leaked_finder *finder, const struct root_goroutine *goroutine)
 {
     const struct g2h_heap *heap = finder->graph->heap;

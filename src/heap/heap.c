@@ -287,8 +287,8 @@ uint64_t g2h_heap_untouched(const struct g2h_heap *heap, size_t index, uint32_t 
     return range.end - range.begin;
 }
 
-/* Returns how many bytes of an object are written. Untouched bytes at the end, and those beyond
- * largest_array, are not written. */
+/* Returns how many bytes of an object are written. Untouched bytes at the end, and those of an
+ * object without pointers beyond largest_array (0: no limit), are not written. */
 uint64_t g2h_heap_written_size(const struct g2h_heap *heap, uint32_t index, uint64_t largest_array)
 {
     const struct slot_class *slot_class = heap_slot_class(heap, index);

@@ -203,7 +203,8 @@ static struct g2h_error *read_objects(struct loader *loader)
 
 /* ---- other records ---- */
 
-/* Completes a version that names no release, and may look like experiments. */
+/* Makes the version one that names the given release of Go, for a dump whose own version, or list
+ * of experiments, names none. */
 static struct g2h_error *guess_version(struct g2h_heap *heap, int release)
 {
     const struct g2h_params *params = &heap->params;

@@ -193,7 +193,7 @@ static bool slot_class_intern(struct slot_classes *slot_classes,
     return true;
 }
 
-/* Gets the slot class of an object, and adds it if it is new. */
+/* Gets the slot class of an object, and adds it if it is new. Returns false if memory runs out. */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret)
 {

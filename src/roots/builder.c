@@ -59,7 +59,7 @@ void builder_deinit(struct builder *builder)
     map_deinit(&builder->frame_by_sp);
 }
 
-/* Sets the builder's text. */
+/* Sets the builder's text. Returns false if memory runs out. */
 bool builder_text(struct builder *builder, const char *text)
 {
     builder->text.size = 0;
@@ -67,8 +67,8 @@ bool builder_text(struct builder *builder, const char *text)
     return !builder->text.failed;
 }
 
-/* Finds the number of an edge's name. A name that ends in "?" is uncertain, which its uses record:
- * paths avoid such edges. */
+/* Finds the number of an edge's name, the builder's text. A name that ends in "?" is uncertain,
+ * which its uses record: paths avoid such edges. Returns false if memory runs out. */
 bool builder_label(struct builder *builder, uint32_t *ret)
 {
     const struct text *text = &builder->text;
@@ -89,7 +89,7 @@ bool builder_node_name(struct builder *builder, uint32_t *ret)
            names_add_node(builder->names, builder->text.data, builder->text.size, ret);
 }
 
-/* Adds a node with the builder's text as its name. */
+/* Adds a node with the builder's text as its name. Returns false if memory runs out. */
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     uint32_t name;
@@ -103,7 +103,7 @@ bool builder_add_edge(struct builder *builder, struct node source, enum roots_ed
     return roots_add_edge(builder->roots, source, type, name, target);
 }
 
-/* Adds a group below parent. */
+/* Adds a group below parent. Returns false if memory runs out. */
 bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
                        enum g2h_node_kind kind, uint32_t *ret)
 {
@@ -112,8 +112,8 @@ bool builder_add_group(struct builder *builder, uint32_t parent, const char *nam
                             node_synthetic(*ret));
 }
 
-/* Adds a node to a group, with the builder's text as its name and index as its number in the
- * group. */
+/* Adds a node to a group, with the builder's text as its name and index as its number in the group.
+ * Returns false if memory runs out. */
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
@@ -121,7 +121,8 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
            builder_join_group(builder, group, index, *ret);
 }
 
-/* Makes a node that has been added the member of a group. */
+/* Makes a node that has been added the member of a group, with index as its number there. Returns
+ * false if memory runs out. */
 bool builder_join_group(struct builder *builder, uint32_t group, uint32_t index, uint32_t node)
 {
     assert(group < builder->roots->nodes.count && node < builder->roots->nodes.count);
@@ -316,7 +317,7 @@ static bool builder_point_at_mapping(struct builder *builder, uint32_t source, u
 /* ---- pointers of roots ---- */
 
 /* Adds an edge to what a pointer leads to. Counts the pointer, and whether it hits an object, for
- * messages. A word that hits nothing may point into a mapping. */
+ * messages. A word that hits nothing may point into a mapping. Returns false if memory runs out. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum roots_edge_type type,
                          uint64_t value)
 {

@@ -332,7 +332,8 @@ static bool append_first_thread(struct builder *builder, uint64_t address,
 }
 
 /* Appends the variable that contains the word at an address of data or bss, without its package,
- * and sets *ret_package to the package's name. */
+ * and sets *ret_package to the package's name. Returns false, and appends nothing, if none is
+ * known. */
 bool builder_append_global(struct builder *builder, uint64_t address, struct g2h_bytes *ret_package)
 {
     return append_typed_global(builder, address, ret_package) ||

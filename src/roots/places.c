@@ -438,7 +438,7 @@ void places_append_functions(const struct places *places, struct builder *builde
 }
 
 /* Notes whether goroutines are the runtime's, by the function that comes first in the name of their
- * node: the innermost one, if the name has it. */
+ * node: the innermost one, if the name has it. Returns false if memory runs out. */
 bool places_note_runtime(struct builder *builder, const struct goroutine *goroutine,
                          bool has_innermost, uint32_t node)
 {

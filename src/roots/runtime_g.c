@@ -187,14 +187,6 @@ bool builder_coroutine_function(const struct builder *builder, uint64_t g, const
  * than this for each object of the heap: in a damaged dump, many goroutines may have one list. */
 enum { MOST_STARTERS = 100, MOST_FRAMES = 100, FRAMES_OF_OBJECT = 64 };
 
-/* Returns a field whose type is known, or NULL. */
-static const struct type_field *starters_field(const struct types *types, uint32_t type,
-                                               const char *name)
-{
-    const struct type_field *field = types_field(types, type, name);
-    return field && field->type < types->list.count ? field : NULL;
-}
-
 /* Returns the memory of the heap at an address, or NULL if no object has size bytes there. */
 static const uint8_t *memory_at(const struct builder *builder, uint64_t address, uint64_t size)
 {
@@ -305,9 +297,9 @@ bool builder_find_starters(struct builder *builder, uint64_t g, struct root_goro
     if (fields->type != location.type + 1) /* nearly always runtime.g, as before */
         *fields = (struct starter_fields){
             .type = location.type + 1,
-            .parent = starters_field(typing->types, location.type, "parentGoid"),
-            .labels = starters_field(typing->types, location.type, "labels"),
-            .ancestors = starters_field(typing->types, location.type, "ancestors")};
+            .parent = known_field(typing->types, location.type, "parentGoid"),
+            .labels = known_field(typing->types, location.type, "labels"),
+            .ancestors = known_field(typing->types, location.type, "ancestors")};
     if (fields->parent)
         ret->parent = builder_read_field(builder, g, fields->parent);
     if (fields->labels)

@@ -540,7 +540,8 @@ static void retype_map_entry(struct runtime_types *runtime, uint32_t type)
     retype(runtime, type, "p", build_type(runtime, bytes_of("*interface {}"), NULL));
 }
 
-/* In sync.Cond: head and tail point to sudogs. */
+/* Sets the types of head and tail in the list of a sync.Cond (sync.notifyList): pointers to sudogs.
+ */
 static void retype_notify_list(struct runtime_types *runtime, uint32_t type)
 {
     const uint32_t sudog = build_type(runtime, bytes_of("*runtime.sudog"), NULL);

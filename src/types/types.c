@@ -187,8 +187,8 @@ uint32_t types_map_inside(const struct types *types, uint32_t number)
 /* What a path leaves out: STEP_SKIPPED is one step, and STEP_LAST all from there on. */
 enum path_step { STEP_SHOWN, STEP_SKIPPED, STEP_LAST };
 
-/* Users of a sync.Map and of a HashTrieMap do not know the fields that lead to the entries: a path
- * ends at the map, which the key follows. */
+/* Returns how a path goes on at a field of a type. Users of a sync.Map and of a HashTrieMap do not
+ * know the fields that lead to the entries: a path ends at the map, which the key follows. */
 static enum path_step step_into_field(const struct types *types, uint32_t type,
                                       const struct type_field *field)
 {

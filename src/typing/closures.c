@@ -302,6 +302,8 @@ static bool field_may_be_variable(const struct types *types, const struct type_f
            bytes_same(bytes_from(name, 1), types_text(types, field->name));
 }
 
+enum { MOST_VARIABLES = 64 }; /* of a closure that is looked for among layouts: bits of a word */
+
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
  * variable. The type is put before the existing alternatives. Returns false if memory runs out. */
 static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *name,
@@ -311,11 +313,10 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     struct types *types = maker->types;
     const uint32_t first = types_get(types, layout)->first_field,
                    fields = types_get(types, layout)->field_count;
-    enum { MOST = 64 };
-    uint32_t names[MOST];
+    uint32_t names[MOST_VARIABLES];
     /* A bit per variable that a field has already. */
     uint64_t taken = 0;
-    if (count > MOST || fields > count + 1)
+    if (count > MOST_VARIABLES || fields > count + 1)
         return true;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field *field = &types->fields.data[first + i];
@@ -403,7 +404,7 @@ static bool add_all_candidates(struct closures_maker *maker)
         while (i + count < dwarf->maybe_captured.count && first[count].entry == first->entry)
             count++;
         i += count;
-        if (!add_candidates(maker, first->entry + slide, first, MIN(count, 64)))
+        if (!add_candidates(maker, first->entry + slide, first, MIN(count, MOST_VARIABLES)))
             return false;
     }
     return true;

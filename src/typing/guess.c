@@ -300,8 +300,10 @@ static uint32_t only_type_with_part(const struct guesses *guesses, struct typing
     return result;
 }
 
-/* Proposes the only type with an object's pattern (key) that has its parts, if there is one. cache
- * has the answers that depend on pattern and part alone. Returns false if memory runs out. */
+/* Proposes the only type with an object's pattern (key) that has the most telling of its known
+ * parts. cache has the answers that depend on pattern and part alone; if these leave several types,
+ * only those count whose pointers are plausible for this object. Nothing is proposed if the type
+ * lacks other parts of the object. Returns false if memory runs out. */
 static bool guess_by_part(struct typer *typer, const struct guesses *guesses, struct map *cache,
                           const struct g2h_object *record, uint32_t object, uint64_t key)
 {

@@ -150,7 +150,8 @@ static bool add_pool(struct spiller *spiller, uint64_t key, uint64_t pool)
                          vector_push(&typing->pools, pool + exe_slide(typing->exe)));
 }
 
-/* Returns what is known of a slot of a frame during a call. */
+/* Returns what is known of a slot of a frame during a call: of value, which it has then; or, if it
+ * is the home of an argument whose address is taken, of that argument (flow->homes). */
 static struct spilled_word spilled_slot(const struct spiller *spiller, uint32_t slot,
                                         uint32_t value, enum belief belief)
 {

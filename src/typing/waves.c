@@ -232,8 +232,8 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
     return true;
 }
 
-/* Gathers the references that wait for the objects of a shard, and sorts them. Returns false if
- * memory runs out. */
+/* Gathers the references that wait for the objects of a shard, with the claims on these objects
+ * that were made in this round, and sorts them all. Returns false if memory runs out. */
 static bool waves_gather(struct waves *waves, size_t shard, waiting_vector *all)
 {
     for (unsigned i = 0; i < waves->typing->threads; i++) {

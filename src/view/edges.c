@@ -463,6 +463,7 @@ static bool has_new_target(const struct g2h_edges *edges, uint32_t object)
         if (*target == NO_TARGET || tiers_hold_as(&graph->tiers, holder, *target) >= HOLD_PASSED)
             continue;
         const uint32_t number = number_of[*target];
+        /* tag * 2 + 1: fold_target() has found a strong edge of this source to it */
         if (number != FOLD_LEFT_OUT && number != edges->source &&
             edges->seen[number] != edges->tag * 2 + 1)
             return true;

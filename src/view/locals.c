@@ -81,8 +81,9 @@ static const char *locals_text_of(const struct g2h_view *view, uint32_t string, 
                : string_pool_text(&view->graph->typing->types->names, string, ret_size);
 }
 
-/* Gets a variable of a frame. The name and the function are set even if the memory of the variable
- * is not in the dump. */
+/* Gets a variable of a frame, by its index. The name and the function are set even if the memory of
+ * the variable is not in the dump. Returns false if there is no such variable, or nothing has
+ * types. */
 bool g2h_view_local(const struct g2h_view *view, size_t frame, size_t caller, uint32_t index,
                     struct g2h_local *ret)
 {

@@ -45,8 +45,9 @@ static bool outside_at(const struct typing *typing, uint64_t address, struct vie
     return true;
 }
 
-/* Returns the bytes at an address, or none. Objects come first; what is outside of the heap is
- * known only with an executable. */
+/* Gets the memory at an address, up to the end of the object or area there. Objects come first;
+ * what is outside of the heap is known only with an executable. Returns false if nothing is there.
+ */
 bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_memory *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;
@@ -61,8 +62,8 @@ bool view_memory_at(const struct g2h_view *view, uint64_t address, struct view_m
     return true;
 }
 
-/* Reads the word at an address. A word of the file needs the slide: the process has the file at
- * another address (ASLR). nil stays nil. */
+/* Reads the word at an offset of some memory; 0 if the memory ends before. A word of the file needs
+ * the slide: the process has the file at another address (ASLR). nil stays nil. */
 uint64_t view_memory_word(const struct g2h_view *view, const struct view_memory *memory,
                           uint64_t offset)
 {

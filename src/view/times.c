@@ -189,9 +189,9 @@ static bool find_zone_offset(const struct g2h_view *view, uint64_t location, int
 
 /* ---- formatting ---- */
 
-/* Appends the date of a day, counted from 1970, in the proleptic Gregorian calendar. Years begin in
- * March here, so that the leap day is the last one: then the days before a month follow from one
- * formula. */
+/* Appends the date of a day, counted from 1970, in the proleptic Gregorian calendar:
+ * civil_from_days() of Howard Hinnant's date algorithms. Years begin in March here, so that the
+ * leap day is the last one: then the days before a month follow from one formula. */
 static void append_date(int64_t day, struct text *text)
 {
     enum { ERA = 146097 /* days in 400 years */, TO_MARCH = 719468 /* from 0000-03-01 to 1970 */ };

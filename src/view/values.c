@@ -76,7 +76,8 @@ static void values_enter(struct g2h_values *values, uint32_t type, uint64_t offs
 
 /* Begins the iteration over a location: an array's elements, or a single value, which counts as the
  * only element of a level without a path. as_seen: values that people see as one, such as
- * time.Time, are not taken apart. */
+ * time.Time, are not taken apart. A sound location has at most parts_left parts; damaged types may
+ * claim more. */
 static void values_begin(struct g2h_values *values, const struct g2h_location *location,
                          bool as_seen)
 {

@@ -300,7 +300,8 @@ static bool next_call(const struct call_sites *sites, struct call_sites_code_byt
 }
 
 /* Appends the calls that a function makes. Calls through registers are not found: their callee is
- * not known. */
+ * not known. *left is the number of bytes that may still be read, from which those read are
+ * subtracted. */
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret)
 {
@@ -365,7 +366,8 @@ static enum call_sites_allocator find_allocator(const struct call_sites *sites, 
 }
 
 /* Gets how a function allocates. The answer is cached: few functions allocate, and calls of them
- * are many. */
+ * are many. *left is the number of bytes that may still be read, from which those read are
+ * subtracted. */
 struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
                                        enum call_sites_allocator *ret)
 {

@@ -152,13 +152,8 @@ static bool starts_as_text(const uint8_t *at, uint64_t size)
     return true;
 }
 
-/*
- * Reads a name, which is a byte of flags, the length and the bytes. A long name is cut. Returns
- * false if the name is not in the range, or is not text.
- *
- * A name is a byte of flags, its length, and its text. The length is a varint since Go 1.17, and
- * two bytes before.
- */
+/* Reads a name: a byte of flags, the length (a varint since Go 1.17, before that two bytes), and
+ * the text. A long name is cut. Returns false if it is not in the range, or is not text. */
 static bool descriptor_read_name(const struct descriptors *all, uint64_t offset,
                                  struct g2h_bytes *ret, uint8_t *ret_flags)
 {
@@ -603,9 +598,11 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
         return true;
     /* A group consists of eight control bytes and eight slots or, since 1.27, of control bytes,
      * keys and elements. */
-    const uint64_t fifth = descriptor_word_at(all, parts + 5 * word),
-                   seventh = descriptor_word_at(all, parts + 7 * word);
-    return form->words == 7 ? fifth == (size - 8) / 8 : fifth == 8 && seventh >= 8;
+    enum { CONTROL_BYTES = 8, SLOTS_OF_GROUP = 8 };
+    const uint64_t slot_size = descriptor_word_at(all, parts + 5 * word), keys_off = slot_size,
+                   elems_off = descriptor_word_at(all, parts + 7 * word);
+    return form->words == 7 ? slot_size == (size - CONTROL_BYTES) / SLOTS_OF_GROUP
+                            : keys_off == CONTROL_BYTES && elems_off >= CONTROL_BYTES;
 }
 
 /* Returns whether the fields of a struct ascend and are inside it; shifted: their offsets are
