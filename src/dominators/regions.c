@@ -472,7 +472,7 @@ void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
 
 /* Notes that an edge leads from a shared entry's region, by, to target. target is lifted to the
  * height of the region by. If it is not the highest yet, the pair is kept as a crossing, to be
- * looked at again when by has moved up. */
+ * looked at again when by has moved up. Returns false if memory runs out. */
 bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
                           struct crossings *crossings)
 {

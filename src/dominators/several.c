@@ -815,7 +815,8 @@ void sharing_deinit(struct sharing *sharing)
     string_pool_deinit(&sharing->texts);
 }
 
-/* Finds the name of the holders of a node of the graph. */
+/* Finds the name of the holders of a node of the graph. Returns false if it is not a shared entry.
+ */
 bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret, size_t *ret_size)
 {
     size_t entry;

@@ -84,7 +84,7 @@ static bool wrong(struct g2h_reader *reader, const char *what)
 }
 
 /* Refuses a record as wrong() does, for a reason that may disappear when more of the input's file
- * has been copied. */
+ * has been copied. Returns false. */
 static bool reader_cut(struct g2h_reader *reader, const char *what)
 {
     reader->is_cut = true;
@@ -114,7 +114,8 @@ static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, s
     read_uvarints(reader, (uint64_t *const[]){__VA_ARGS__}, \
                   sizeof((uint64_t *const[]){__VA_ARGS__}) / sizeof(void *))
 
-/* Reads a bool, which the dumper writes as a number. */
+/* Reads a bool, which the dumper writes as a number. Returns false if the input is cut or damaged
+ * there. */
 static bool read_bool(struct g2h_reader *reader, bool *ret)
 {
     uint64_t value;
@@ -124,7 +125,8 @@ static bool read_bool(struct g2h_reader *reader, bool *ret)
     return value <= 1 || wrong(reader, "a bool is neither 0 nor 1");
 }
 
-/* Reads a length and as many bytes, which stay in the input. */
+/* Reads a length and as many bytes, which stay in the input. Returns false if the input is cut or
+ * damaged there. */
 static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
     uint64_t size;
@@ -139,7 +141,8 @@ static bool reader_read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     return wrong(reader, "a length is beyond the end of the input");
 }
 
-/* Reads the length of a memory range. *stored is how much of it a dumper writes. */
+/* Reads the length of a memory range. *stored is how much of it a dumper writes. Returns false if
+ * the input is cut or damaged there. */
 static inline bool read_length(struct g2h_reader *reader, uint64_t *declared, uint64_t *stored)
 {
     if (!read_uvarint(reader, declared))
@@ -150,7 +153,8 @@ static inline bool read_length(struct g2h_reader *reader, uint64_t *declared, ui
     return true;
 }
 
-/* Sets *ret to the next stored bytes, and skips them. */
+/* Sets *ret to the next stored bytes, and skips them. Returns false if the input is cut or damaged
+ * there. */
 static inline bool skip_contents(struct g2h_reader *reader, uint64_t stored, struct g2h_bytes *ret)
 {
     const uint8_t *begin = reader->cursor.at;
@@ -248,7 +252,8 @@ static inline bool reader_read_fields(struct g2h_reader *reader, uint64_t size,
 }
 
 /* Reads a field list that begins with its length, as in dumps of 2013. Each field has at least two
- * bytes, so a longer list than that cannot be complete. */
+ * bytes, so a longer list than that cannot be complete. Returns false if the input is cut or
+ * damaged there. */
 static bool read_counted_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     uint64_t kind, offset;
@@ -368,7 +373,8 @@ static inline bool is_same_list(const struct known_list *list, const uint8_t *at
 }
 
 /* Reads a list that is not known. It may not be longer than reader_longest_list(), because
- * heap_object() ends lists there: the dump may be written to between one reading and the next. */
+ * heap_object() ends lists there: the dump may be written to between one reading and the next.
+ * Returns false if it is longer, or cut or damaged. */
 static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     return reader_read_fields(reader, size, ret) &&
@@ -479,8 +485,8 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
     return true;
 }
 
-/* Reads the next record if it is an object. Tries the fast path first. If the record cannot be
- * read, the reader does not move. */
+/* Reads the next record if it is an object. Tries the fast path first. Returns false if it is none,
+ * or cannot be read; the reader does not move then. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, which are read eight bytes at a time */
@@ -511,7 +517,8 @@ bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
     return read_object_memory(&copy, ret);
 }
 
-/* Reads a root; one of this program's roots says that dumps have all contents of objects. */
+/* Reads a root; one of this program's roots says that dumps have all contents of objects. Returns
+ * false if the input is cut or damaged there. */
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 {
     if (!reader_read_bytes(reader, &ret->description) || !read_uvarint(reader, &ret->pointer))
@@ -522,12 +529,10 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
     return true;
 }
 
-/*
- * Skips a corrupt type record. For a named pointer-shaped type with methods, Go 1.5 writes a length
+/* Skips a corrupt type record. For a named pointer-shaped type with methods, Go 1.5 writes a length
  * that is the sum of two addresses, and then as many bytes of its memory as the kernel accepts. The
  * record ends where its bool is followed by the itab record (tag 8) of this very type, for which it
- * was written.
- */
+ * was written. Returns false if that is not found. */
 static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool *data_is_pointer)
 {
     const uint8_t *at = reader->cursor.at;
@@ -613,7 +618,8 @@ static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t de
 }
 
 /* Reads a frame. The first one tells the beta of Go 1.3 from the release, whose headers are the
- * same. The format of 2013 has no contents. Before the format with continpc, that is pc. */
+ * same. The format of 2013 has no contents. Before the format with continpc, that is pc. Returns
+ * false if the input is cut or damaged there. */
 static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *ret)
 {
     uint64_t declared;
@@ -728,7 +734,7 @@ bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret)
 }
 
 /* Skips the numbers without storing them: decoded, they would be many times as large as any other
- * record. */
+ * record. Returns false if the input is cut or damaged there. */
 static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
     uint64_t number;
@@ -775,7 +781,8 @@ bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_fram
 }
 
 /* Reads an allocation site, whose frames are only skipped. A frame has at least three bytes, so
- * more than a third of the rest cannot be complete. */
+ * more than a third of the rest cannot be complete. Returns false if the input is cut or damaged
+ * there. */
 static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
 {
     struct g2h_bytes string;
@@ -795,7 +802,8 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
     return READ_UVARINTS(reader, &ret->allocs, &ret->frees);
 }
 
-/* Reads the rest of a record by its kind; most records are only numbers. */
+/* Reads the rest of a record by its kind; most records are only numbers. Returns false if the input
+ * is cut or damaged there. */
 static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
 {
     switch (reader->kind) {
@@ -849,7 +857,8 @@ static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
 }
 
 /* Reads a record's tag, which the layout translates to its kind. All but the format of 2013 begin
- * with params, without which nothing else can be read. */
+ * with params, without which nothing else can be read. Returns false if there is none, or it is not
+ * known or not expected here. */
 static bool read_tag(struct g2h_reader *reader)
 {
     uint64_t tag;

@@ -340,11 +340,10 @@ static bool find_segments(const struct image *image, uint64_t data_size, uint64_
     return false;
 }
 
-/*
- * Finds the address of the data segment in the file. Go's data is the section .data, unless another
- * linker has merged C's data into it, or the file is PE: then .data begins with other data and ends
- * with the equivalent of .bss in the other formats.
- */
+/* Finds the address of the data segment in the file. The moduledata or a symbol has it; else it is
+ * sought by the sizes of the segments. At last Go's data is the section .data, unless the file is
+ * PE: then .data begins with other data, and ends with the equivalent of .bss in the other formats.
+ * Returns false if it is not found. */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret)
 {
     const struct image_section *section = image_section(&exe->image, ".data");
@@ -488,8 +487,8 @@ struct g2h_error *exe_static_words(const struct g2h_exe *exe, struct flow *flow,
     return error;
 }
 
-/* Finds the line of an address. If *left is used up, the function is still found, but not the
- * line. */
+/* Finds the line of an address. If *left is used up, the function is still found, but not the line.
+ * Returns false if no function has the address. */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
 {
     uint64_t index;
@@ -748,7 +747,8 @@ size_t exe_calls(const struct g2h_exe *exe, uint64_t address, uint64_t *left,
 
 /* ---- what a wrapper calls ---- */
 
-/* Finds the outermost function that is inlined in a function's code, first in its order. */
+/* Finds the outermost function that is inlined in a function's code, first in its order. Functions
+ * of the runtime do not count. Returns false if there is none. */
 static bool calls_find_inlined(const struct code *code, struct g2h_bytes *ret)
 {
     VECTOR_EACH(const struct code_part, part, code->parts) {

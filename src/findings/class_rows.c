@@ -252,7 +252,7 @@ static bool is_in_line(const struct findings *findings, uint32_t node, uint32_t 
            findings->merged.of[g2h_dominators_number(findings->dominators, node)] == line;
 }
 
-/* Does the work of class_rows_find_largest() by the index. */
+/* Does the work of class_rows_find_largest() by the index. Returns UINT32_MAX if there is none. */
 static uint32_t class_rows_look_up(const struct findings *findings, uint32_t name, uint32_t line)
 {
     size_t count;

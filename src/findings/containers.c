@@ -846,7 +846,8 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
     return best.node == MERGED_NONE || is_better ? spread : best.node;
 }
 
-/* Finds the entries below a node, as containers_find() does, without their container. */
+/* Finds the entries below a node, as containers_find() does, without their container. Returns false
+ * if nothing is multiplied there. */
 bool containers_find_entries(const struct containers *containers, uint32_t node, uint32_t *ret)
 {
     uint32_t last;
@@ -1020,7 +1021,7 @@ static uint32_t name_of_part(const struct containers *containers, const struct c
 
 /* Finds the entries on the path down from the node, and what they are entries of. If the slots
  * above them take more than MOST_SLOT bytes per entry, hardly any slot is in use, and the slots
- * themselves are the entries. */
+ * themselves are the entries. Returns false if nothing is multiplied there. */
 bool containers_find(const struct containers *containers, uint32_t node, struct container *ret,
                      uint32_t *ret_last)
 {

@@ -710,7 +710,7 @@ const struct sample *numbers_median(struct distribution_numbers *numbers)
 }
 
 /* Selects by insertion: each value moves up in the list of the TALLY_TOP most frequent ones until a
- * more frequent one is above it. */
+ * more frequent one is above it. Returns how many values the list has. */
 size_t tally_top(const struct tally *tally, uint32_t ret[TALLY_TOP])
 {
     size_t count = 0;

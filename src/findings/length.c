@@ -52,7 +52,7 @@ static bool read_entries(const struct g2h_view *view, struct g2h_values *values,
 }
 
 /* Gets the number of entries of a map, which its header has: also of those that the dump lacks.
- * values must be of the view. */
+ * values must be of the view. Returns false if it is not known. */
 bool entries_length(const struct g2h_view *view, struct g2h_values *values,
                     const struct g2h_location *map, uint64_t *ret)
 {

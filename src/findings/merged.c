@@ -125,7 +125,7 @@ uint64_t merged_held(const struct merged *merged, uint32_t node)
 }
 
 /* Finds the next word of a name that is not a number. A number is a word of digits and commas only:
- * "1,234". */
+ * "1,234". Returns false if there are no more words. */
 bool merged_next_word(const char *name, size_t size, size_t *at, const char **ret, size_t *ret_size)
 {
     static const char digits[] = "0123456789,";

@@ -197,7 +197,7 @@ struct g2h_error *path_search_extend(struct path_search *search, bool *ret)
 }
 
 /* Appends the nodes of a path that the search has found. Walks from the node back to the start, and
- * reverses what it has appended. */
+ * reverses what it has appended. Returns false if memory runs out. */
 bool path_search_append(const struct path_search *search, uint32_t index, node_vector *nodes)
 {
     const size_t before = nodes->count;

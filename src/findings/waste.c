@@ -962,13 +962,8 @@ static void fragmentation_finder_deinit(struct fragmentation_finder *finder)
     free(finder->found);
 }
 
-/*
- * Finds the spans of all objects. There are no rows if the span sizes of the release of Go are not
- * known. Errors: G2H_ERROR_MEMORY.
- *
- * Walks the objects in parallel, and adds up the workers' results. Only for versions of Go whose
- * size classes are known.
- */
+/* Finds the spans of all objects, on all threads, and adds up what these have found. There are no
+ * rows if the span sizes of the release of Go are not known. Errors: G2H_ERROR_MEMORY. */
 static struct g2h_error *fragmentation_find(const struct findings *findings,
                                             struct fragmentation *ret)
 {

@@ -156,7 +156,8 @@ static bool leads_to_array(const struct g2h_capacities *capacities, uint32_t obj
 }
 
 /* Visits the slices and maps in a range of objects. Most objects have neither slices nor maps, so
- * their types are looked up here before anything of them is read. */
+ * their types are looked up here before anything of them is read. Returns false if the visit was
+ * stopped. */
 bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
                                uint32_t end, g2h_capacity_visit visit, void *context)
 {

@@ -424,14 +424,15 @@ static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object, uint6
     return true;
 }
 
-/* Makes all goroutines live that wait on an object, since a live one can reach it. */
+/* Makes all goroutines live that wait on an object, since a live one can reach it. Returns false if
+ * memory runs out. */
 static bool wake_all_of(struct leaked_finder *finder, uint32_t object)
 {
     return wake_waiters_of(finder, object, 0, REACH_UNKNOWN);
 }
 
-/* Follows a pointer into a slot that locks share with other values; and marks what a weak handle
- * in the slot leads to. */
+/* Follows a pointer into a slot that locks share with other values; and marks what a weak handle in
+ * the slot leads to. Returns false if memory runs out. */
 static bool point_into_slot(struct leaked_finder *finder, uint64_t pointer, uint64_t reach)
 {
     const uint32_t slot = heap_find(finder->graph->heap, pointer);
@@ -479,7 +480,8 @@ static bool follow_handle(struct leaked_finder *finder, uint32_t object)
     return true;
 }
 
-/* Follows the pointers of an object into slots that locks share with other values. */
+/* Follows the pointers of an object into slots that locks share with other values. Returns false if
+ * memory runs out. */
 static bool follow_into_slots(struct leaked_finder *finder, uint32_t object)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -562,7 +564,7 @@ static bool leaked_hold(struct leaked_finder *finder, const struct blocked *bloc
 }
 
 /* Marks everything that the objects on the stack and the goroutines that live reach, and wakes the
- * goroutines that wait on any of it. */
+ * goroutines that wait on any of it. Returns false if memory runs out. */
 static bool leaked_drain(struct leaked_finder *finder)
 {
     while (finder->woken.count + finder->stack.count > 0)
@@ -576,7 +578,7 @@ static bool leaked_drain(struct leaked_finder *finder)
 
 /* ---- roots ---- */
 
-/* Pushes what an object points to, which is not marked itself. */
+/* Pushes what an object points to, which is not marked itself. Returns false if memory runs out. */
 static bool push_targets(struct leaked_finder *finder, struct marker *marker, uint32_t object)
 {
     const uint32_t *end;
@@ -599,7 +601,8 @@ static bool has_words(const struct synthetic *node)
 }
 
 /* Pushes the target of an edge, or keeps it for the blocked goroutine that it belongs to. A
- * finalizer needs not its object, which it waits for, but what the object points to. */
+ * finalizer needs not its object, which it waits for, but what the object points to. Returns false
+ * if memory runs out. */
 static bool push_edge(struct leaked_finder *finder, struct marker *marker, const struct edge *edge)
 {
     const struct synthetic *source = &finder->graph->roots.nodes.data[edge->source.index];
@@ -638,7 +641,7 @@ static bool push_words(const struct leaked_finder *finder, struct marker *marker
 }
 
 /* Pushes what a goroutine may hold in registers that its preemption has put on the stack, and in
- * the frame that was preempted. */
+ * the frame that was preempted. Returns false if memory runs out. */
 static bool push_preempted(const struct leaked_finder *finder, struct marker *marker,
                            const struct root_goroutine *goroutine)
 {
@@ -715,7 +718,8 @@ static bool static_pointers_next(struct static_pointers *walk, uint64_t *ret_off
     return true;
 }
 
-/* Follows the variables of packages into slots that locks share with other values. */
+/* Follows the variables of packages into slots that locks share with other values. Returns false if
+ * memory runs out. */
 static bool follow_segments(struct leaked_finder *finder)
 {
     struct static_pointers walk = {.heap = finder->graph->heap};

@@ -88,7 +88,7 @@ static inline bool note_holder(struct marker *marker, owner_number known, owner_
 }
 
 /* Marks in marks, or, with owners, with the current owner. With met, notes also that an object
- * which another owner has is met by this one. */
+ * which another owner has is met by this one. Returns false if memory runs out. */
 bool marker_push(struct marker *marker, uint32_t object)
 {
     assert(marker->owners ? marker->owner != OWNER_NONE : marker->marks != NULL);

@@ -38,7 +38,7 @@ static bool kept_is_named(const struct g2h_bytes *description, const char *name)
 }
 
 /* Finds the box with the argument of each cleanup. A cleanup's caller and the box with its argument
- * are two records, one after the other. */
+ * are two records, one after the other. Returns false if memory runs out. */
 bool kept_boxes(const struct g2h_heap *heap, struct map *ret_boxes)
 {
     uint32_t caller = UINT32_MAX, first;

@@ -192,7 +192,7 @@ static void run_reader_seek(struct run_reader *reader, uint64_t offset)
 
 /* Reads objects, one record after the other, into the chunk. Ends only between pages, so that a run
  * of one page is not cut in two chunks. previous is the beginning of the last record, offset that
- * of the next one. */
+ * of the next one. Returns false if memory runs out. */
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, enum run_limit end,
                      uint64_t *ret_end, uint64_t *ret_records)
 {
@@ -294,7 +294,8 @@ static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t
 }
 
 /* Finds where in a file records of objects begin. Tries each offset in turn until a chain of
- * plausible objects begins there; bounded by SEARCH_WORK, since most offsets lead nowhere. */
+ * plausible objects begins there; bounded by SEARCH_WORK, since most offsets lead nowhere. Returns
+ * false if it does not find one. */
 bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin)
 {
     const struct g2h_input *input = reader->heap->input;

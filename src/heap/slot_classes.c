@@ -217,7 +217,7 @@ static bool slot_class_is_list(const struct slot_classes *slot_classes,
 
 /* Finds or adds a slot class that another list has. Field lists are copied, because those in the
  * dump may be overwritten; lists that are damaged by then, and too many different ones, are
- * dropped. */
+ * dropped. Returns false if memory runs out. */
 bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
                         uint32_t *ret)
 {

@@ -306,7 +306,7 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 }
 
 /* Adds the strings that follow a key in names. The suffix of a word, such as ".Name", is the same
- * in all slots, so they share strings. */
+ * in all slots, so they share strings. Returns false if memory runs out. */
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths)
 {

@@ -61,7 +61,7 @@ static bool is_short_ascii(const void *name, size_t size)
 }
 
 /* Adds the name of a node. Most names are short ASCII, and are added as they are; others are made
- * valid UTF-8 of NAME_LIMIT characters. */
+ * valid UTF-8 of NAME_LIMIT characters. Returns false if memory runs out. */
 bool names_add_node(struct names *names, const void *name, size_t size, uint32_t *ret)
 {
     struct text text = {0};

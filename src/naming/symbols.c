@@ -197,7 +197,8 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, s
 
 /* ---- the packages of an executable ---- */
 
-/* Adds a package. Two packages with the same name keep their paths in names: PACKAGE_SEVERAL. */
+/* Adds a package. Two packages with the same name keep their paths in names: PACKAGE_SEVERAL.
+ * Returns false if memory runs out. */
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
     uint32_t number, own;
@@ -228,7 +229,7 @@ static bool is_of_last_package(const struct packages *packages, struct g2h_bytes
 
 /* Adds the package of a function. Functions come in the order of their packages, so comparing with
  * the last package saves most look-ups. Methods of embedded types have two paths in their names,
- * and are left out. */
+ * and are left out. Returns false if memory runs out. */
 bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     if (is_of_last_package(packages, symbol))

@@ -82,7 +82,7 @@ bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)
     return names_add_label(builder->names, label, strlen(label), ret);
 }
 
-/* Interns the builder's text as the name of a node. */
+/* Interns the builder's text as the name of a node. Returns false if memory runs out. */
 bool builder_node_name(struct builder *builder, uint32_t *ret)
 {
     return !builder->text.failed &&
@@ -261,7 +261,8 @@ bool mappings_find(const struct g2h_memory *memory, uint64_t address, uint32_t *
     return address < mappings[after - 1].end;
 }
 
-/* Finds the mapping outside the heap that value, which hits no object, points into. */
+/* Finds the mapping outside the heap that value, which hits no object, points into. Returns false
+ * if there is none. */
 bool builder_find_mapping(const struct builder *builder, uint64_t value, uint32_t *ret)
 {
     return mappings_find(builder->memory, value, ret) &&

@@ -373,7 +373,7 @@ static bool add_place(struct places *places, const struct builder *builder,
 }
 
 /* Finds the place of a goroutine, or adds one. Each goroutine is looked up by its hash, and
- * compared with the first one there. */
+ * compared with the first one there. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  size_t number)
 {
@@ -486,7 +486,8 @@ static void append_place(const struct places *places, struct builder *builder,
 /* ---- nodes ---- */
 
 /* Gets the node below which a goroutine is added. The node is added with the first goroutine of a
- * place that has several, so that groups are in the order of goroutines. */
+ * place that has several, so that groups are in the order of goroutines. Returns false if memory
+ * runs out. */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, uint32_t *ret)
 {

@@ -499,7 +499,8 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
 }
 
 /* Adds the members of a struct. Places the members that the release has one after the other, each
- * aligned, as the Go compiler does. */
+ * aligned, as the Go compiler does. Returns false if a member's type is unknown or absurdly large.
+ */
 bool build_fill(struct runtime_types *runtime, uint32_t number, const struct member *members,
                 size_t count, const uint32_t *arguments)
 {
@@ -552,7 +553,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
 /* Moves the descriptor of a struct of the executable to a more exact type. Composes the name that
  * the compiler gives the structure's type (members, with a type's name for each %), and moves the
  * descriptor of the type with this name to the type that was built: then malloc headers lead to the
- * built one, which knows more. */
+ * built one, which knows more. Returns false if memory runs out. */
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
                            uint32_t first, uint32_t second)
 {
@@ -868,13 +869,9 @@ static uint32_t named_sudog(struct runtime_types *runtime, struct g2h_bytes name
                : TYPE_NONE;
 }
 
-/*
- * Returns a structure of the runtime that is identified by its name alone, or TYPE_NONE if the name
- * is not known.
- *
- * Builds one of the structures of the table by its name, if the release has it. The sudog is built
- * apart, since its types depend on what it waits for.
- */
+/* Builds a structure of the runtime that is identified by its name alone, one of the table all[];
+ * the sudog is built apart, since its types depend on what it waits for. Returns TYPE_NONE if the
+ * name is not in the table, the release does not have it, or memory runs out. */
 static uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes name)
 {
     if (bytes_are(name, "runtime.sudog"))

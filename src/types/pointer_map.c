@@ -531,7 +531,8 @@ static struct pointer_map *pointer_map_make(const struct pointer_maps *maps, uin
 }
 
 /* Makes a map under the lock; another thread may have made it meanwhile. Readers do not lock: they
- * see either NULL or a complete map, since it is stored with release semantics. */
+ * see either NULL or a complete map, since it is stored with release semantics. Returns NULL if
+ * memory runs out. */
 const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uint32_t type)
 {
     struct pointer_maps_state *state = maps->state;

@@ -763,7 +763,7 @@ static void add_structures(struct runtime_types *runtime, uint32_t number)
 
 /* Adds the types of the runtime's structures, such as those of maps. Registers all types by name
  * before it derives structures, which find types by name. Both only visit types that were added
- * since the last call. */
+ * since the last call. Returns false if memory runs out. */
 bool runtime_types_add(struct runtime_types *runtime)
 {
     struct types *types = runtime->types;

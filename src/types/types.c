@@ -51,7 +51,7 @@ bool types_copy(struct types *types, const struct types *others)
 }
 
 /* Adds a type. low and high are the range of all descriptors: most words that might be their
- * addresses are outside it, and types_at() needs no lookup. */
+ * addresses are outside it, and types_at() needs no lookup. Returns false if memory runs out. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint32_t number = as_u32(types->list.count);
@@ -69,7 +69,8 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 }
 
 /* Adds a type made at run time. Types that package reflect made are in the heap, so they get a
- * range of their own: one range for both would contain the whole heap. */
+ * range of their own: one range for both would contain the whole heap. Returns false if memory runs
+ * out. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint64_t low = types->low;
@@ -102,7 +103,8 @@ bool types_intern(struct types *types, const void *text, size_t size, uint32_t *
     return string_pool_intern(&types->names, text, size, ret);
 }
 
-/* Finds the first type with a name; a size of 0 means that DWARF only declares it. */
+/* Finds the first type with a name; a size of 0 means that DWARF only declares it. Returns
+ * TYPE_NONE if there is none. */
 uint32_t types_find(const struct types *types, const char *name)
 {
     uint32_t wanted;

@@ -168,7 +168,8 @@ static void find_interface(const struct typing *typing, struct known_interface *
 }
 
 /* Follows an interface to its value. The same few types are in most interfaces, so what their first
- * words mean is kept in a small table that each thread has for itself. */
+ * words mean is kept in a small table that each thread has for itself. Returns false if the first
+ * word determines no type. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source)
 {

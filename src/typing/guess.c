@@ -334,7 +334,8 @@ static bool guess_by_part(struct typer *typer, const struct guesses *guesses, st
 
 /* Proposes a type for an object by the positions of its pointers. A value or an array must fit, but
  * not both. The answer depends only on the object's pattern, and is cached for all objects that
- * share it; if it is ambiguous, the object's known parts may decide. */
+ * share it; if it is ambiguous, the object's known parts may decide. Returns false if memory runs
+ * out. */
 bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *cache,
                  uint32_t number)
 {

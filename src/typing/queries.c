@@ -161,7 +161,7 @@ struct object_type typing_object(const struct typing *typing, uint32_t object)
 }
 
 /* Finds the typed value that contains a byte of an object. The claim on the object's start comes
- * first; a part counts only where the claim does not reach. */
+ * first; a part counts only where the claim does not reach. Returns false if there is none. */
 bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
                    struct typed_location *ret)
 {

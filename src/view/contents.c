@@ -362,7 +362,8 @@ void g2h_value_content(const struct g2h_view *view, const struct g2h_value *valu
 }
 
 /* Maps numbers to unsigned ones in the same order: signed numbers by flipping the sign bit; floats
- * by flipping all bits of negative ones, and the sign bit of others. */
+ * by flipping all bits of negative ones, and the sign bit of others. Returns false for values that
+ * have no order, and if the heap is redacted. */
 bool g2h_value_order(const struct g2h_view *view, const struct g2h_value *value, uint64_t *ret)
 {
     const struct g2h_heap *heap = view->graph->heap;

@@ -207,7 +207,7 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     return as_size(edge - ret);
 }
 
-/* Reads pointers of the object that the walk is at, of any heap. */
+/* Reads pointers of the object that the walk is at, of any heap, and returns how many. */
 static size_t read_any_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -222,8 +222,8 @@ static size_t read_any_pointers(struct g2h_edges *edges, struct g2h_edge *ret, s
     return count;
 }
 
-/* Reads the next pointers of the source: no more than most, which is not 0. Some of the names in a
- * untyped heap are not set before read_names(). */
+/* Reads the next pointers of the source: no more than most, which is not 0. Some of the names in an
+ * untyped heap are not set before read_names(). Returns how many it has read. */
 static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     struct object_walk *walk = &edges->walk;
@@ -240,7 +240,8 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
     return count;
 }
 
-/* Reads pointers of the object that the walk is at, without their names: only from the targets. */
+/* Reads pointers of the object that the walk is at, without their names: only from the targets.
+ * Returns how many. */
 static inline size_t edges_read_targets(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -625,7 +626,8 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
 }
 
 /* Reads edges of a folded graph in the order that the top of this file gives, and then replaces
- * their targets by the view's nodes, which drops some: so it goes on until ret is full. */
+ * their targets by the view's nodes, which drops some: so it goes on until ret is full. Returns how
+ * many. */
 static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;
@@ -651,7 +653,8 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
     return count;
 }
 
-/* Reads at most most edges, which is not 0, from where the iterator is. */
+/* Reads at most most edges, which is not 0, from where the iterator is, and returns how many: fewer
+ * only at the end. */
 static size_t edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     if (edges->view->is_folded)

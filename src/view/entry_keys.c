@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-/* Allocates the buffers. */
+/* Allocates the buffers. Returns false if memory runs out. */
 bool entry_keys_init(struct entry_keys *keys)
 {
     keys->source = UINT32_MAX;

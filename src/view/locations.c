@@ -92,7 +92,7 @@ uint64_t view_memory_field(const struct g2h_view *view, const struct view_memory
 /* ---- locations ---- */
 
 /* Gets the location of an object as a whole. Only objects whose type is known as a whole have a
- * location; a part's type is not enough. */
+ * location; a part's type is not enough. Returns false for others. */
 bool g2h_location_of_object(const struct g2h_view *view, uint32_t object, struct g2h_location *ret)
 {
     const struct typing *typing = view->graph->typing;

@@ -499,7 +499,8 @@ static inline bool read_entry(struct dies *dies, const struct die_unit *unit, ui
     return abbreviation != NULL;
 }
 
-/* Finds the first entry of a unit, the ancestor of all its other entries. */
+/* Finds the first entry of a unit, the ancestor of all its other entries. Returns false if it
+ * cannot be read. */
 bool die_of_unit(struct dies *dies, size_t index, struct die *ret)
 {
     const struct die_unit *unit = &dies->units.data[index];
@@ -623,7 +624,7 @@ static inline bool find_end(struct dies *dies, const struct die_unit *unit,
     return end != NULL;
 }
 
-/* Finds the first child of an entry. */
+/* Finds the first child of an entry. Returns false if it has none. */
 bool die_child(struct dies *dies, const struct die *die, struct die *ret)
 {
     uint64_t offset;
@@ -688,7 +689,7 @@ bool die_next(struct dies *dies, struct die *die)
 }
 
 /* Goes on to the next sibling of an entry, as die_next() does. The caller has read the entry's
- * children and knows where they end, so they are not read again. */
+ * children and knows where they end, so they are not read again. Returns false if there is none. */
 bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 {
     const struct die_unit *unit = die->unit;
@@ -700,7 +701,8 @@ bool die_next_behind(struct dies *dies, struct die *die, uint64_t behind)
 /* ---- attributes ---- */
 
 /* Finds an attribute of an entry itself. Attributes have no index: to get to one, all before it
- * must be skipped. die_pay() limits the work that damaged files may cause. */
+ * must be skipped. die_pay() limits the work that damaged files may cause. Returns false if the
+ * entry has none of that name. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
     const uint8_t *const end = dies->info.data + die->unit->end;
@@ -756,13 +758,9 @@ static bool die_follow(struct dies *dies, struct die_attribute attribute, struct
            read_entry(dies, unit, unit->start + number, ret);
 }
 
-/*
- * Finds an attribute of the entry itself or, if it has none of that name, the attribute of the
- * entry that it is an instance or the completion of (DW_AT_abstract_origin,
- * DW_AT_specification).
- *
- * Looks for the attribute in the entry, then in the entries that complete it.
- */
+/* Finds an attribute of the entry itself or, if it has none of that name, of the entry that it is
+ * an instance or the completion of (DW_AT_abstract_origin, DW_AT_specification), ORIGINS_MOST steps
+ * at most. Returns false if none has it. */
 static bool die_find(struct dies *dies, const struct die *die, uint32_t name,
                      struct die_attribute *ret)
 {
@@ -833,7 +831,7 @@ bool die_number(struct dies *dies, const struct die *die, uint32_t name, uint64_
     return die_find(dies, die, name, &attribute) && die_attribute_number(dies, attribute, ret);
 }
 
-/* Finds the entry that an attribute refers to. */
+/* Finds the entry that an attribute refers to. Returns false if there is none. */
 bool die_reference(struct dies *dies, const struct die *die, uint32_t name, struct die *ret)
 {
     struct die_attribute attribute;
@@ -1031,7 +1029,8 @@ static bool find_block(const struct dies *dies, struct die_attribute *attribute)
     return true;
 }
 
-/* Reads an expression that consists of one operation, such as the address of a global variable. */
+/* Reads an expression that consists of one operation, such as the address of a global variable.
+ * Returns false if it is none. */
 bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
                    struct die_operation *ret)
 {
@@ -1206,7 +1205,8 @@ static bool read_operations(struct dies *dies, const struct die_unit *unit, stru
 }
 
 /* Reads where a variable is for code at an address; nothing if it is nowhere there. The location is
- * an expression, or a list of expressions with the addresses of code where each is valid. */
+ * an expression, or a list of expressions with the addresses of code where each is valid. Returns
+ * false if memory runs out. */
 bool die_location(struct dies *dies, const struct die *die, uint64_t address,
                   die_operation_vector *ret)
 {

@@ -386,7 +386,7 @@ static const char *name_of_nameless(unsigned tag)
 }
 
 /* Makes a name for a type of C that has none: "*list_head", "**char". As many characters as the
- * buffer has space for. */
+ * buffer has space for. Returns it. */
 static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
                                      size_t size)
 {
@@ -522,7 +522,7 @@ static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, co
 }
 
 /* Finds the type that an attribute refers to, or TYPE_NONE. All entries that the chain of typedefs
- * passes get the type as well, so that each is followed once. */
+ * passes get the type as well, so that each is followed once. Returns false if memory runs out. */
 bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
                 uint32_t name, uint32_t *ret)
 {
@@ -667,7 +667,7 @@ static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *typ
 }
 
 /* Adds the parts of the types that were added. The parts of a type may be further pending types; a
- * loop instead of recursion bears any nesting. */
+ * loop instead of recursion bears any nesting. Returns false if memory runs out. */
 bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
     while (reader->pending.count > 0)
@@ -686,7 +686,7 @@ bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 enum { WORK = 16, WORK_OF_LOCALS = 16 };
 
 /* Interns a string. A string that exceeds the limit becomes empty: damaged DWARF may refer to one
- * long string often. */
+ * long string often. Returns false if memory runs out. */
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
                   uint32_t *ret)
 {

@@ -149,8 +149,9 @@ struct g2h_error *code_read(struct code *code, const struct pclntab *pclntab,
     const bool all =
         nodes != 0 && pclntab_parts_begin(pclntab, nodes, index, *left, &tables[NODES]);
     code->tree = all ? code->tree : 0;
-    TRY(code_read_parts(code, tables, all ? TABLES : NODES));
-    for (unsigned i = 0; i < (all ? TABLES : NODES); i++) {
+    const unsigned count = all ? TABLES : NODES; /* NODES is the last one */
+    TRY(code_read_parts(code, tables, count));
+    for (unsigned i = 0; i < count; i++) {
         const uint64_t read = as_size(tables[i].cursor.at - tables[i].start);
         *left -= MIN(read, *left);
     }
@@ -410,7 +411,8 @@ static bool find_addresses(const struct constants_code_bytes *code, address_vect
 }
 
 /* Appends the addresses that a function's code loads. Only the code of amd64 is searched. The bytes
- * of code are paid from *left; if it is used up, nothing is found. */
+ * of code are paid from *left; if it is used up, nothing is found. Returns false if memory runs
+ * out. */
 bool constants_find(const struct pclntab *pclntab, const struct moduledata *moduledata,
                     uint64_t function, uint64_t *left, address_vector *ret)
 {

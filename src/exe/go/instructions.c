@@ -274,11 +274,8 @@ static void read_vector(uint32_t word, struct instruction *ret)
         ret->writes = 1u << rd(word);
 }
 
-/*
- * See struct machine in exe/go/instructions.h.
- *
- * Bits 25 to 28 select the group of an instruction.
- */
+/* Decodes an instruction of arm64: see struct machine in exe/go/instructions.h for what it gets and
+ * returns. Bits 25 to 28 of the word select the instruction's group. */
 static bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, struct instruction *ret)
 {
     *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .size = SIZE};

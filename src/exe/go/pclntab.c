@@ -476,7 +476,8 @@ bool pclntab_parts_next(struct pclntab_parts *parts)
 }
 
 /* Finds the value of a table at an address of code. The table has differences, so it must be read
- * from its start. *left is lowered by the bytes read. */
+ * from its start. *left is lowered by the bytes read. Returns false if it has none, or for table 0,
+ * which is none. */
 bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
                    uint64_t *left, int64_t *ret)
 {

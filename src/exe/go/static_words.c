@@ -809,7 +809,8 @@ enum { BYTES_OF_EVIDENCE = 8 };
 
 /* Gets what the code of a function says about a value. A value without facts that was loaded from
  * another one's target gets the other's facts, or those that it had before paths joined, with the
- * offset of the load as a step. fact UINT32_MAX: the value has none. */
+ * offset of the load as a step. fact UINT32_MAX: the value has none. Returns false if there is
+ * none. */
 bool flow_evidence(const struct flow *flow, uint32_t value, uint32_t fact,
                    struct code_evidence *ret)
 {

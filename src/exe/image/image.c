@@ -55,7 +55,7 @@ bool image_symbol(const struct image *image, size_t index, struct image_symbol *
     return ret->name.size > 0;
 }
 
-/* Finds a symbol by its name. */
+/* Finds a symbol by its name. Returns false if there is none. */
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret)
 {
     const size_t count = image_symbol_count(image);
