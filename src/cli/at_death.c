@@ -235,7 +235,8 @@ static void look_at_room(struct at_death *at)
             at->options->output);
 }
 
-/* Reports that the process is watched now. */
+/* Reports that the process is watched now, and what may go wrong when it dies. Tries for a moment
+ * whether this program may be scheduled first (SCHED_RR). */
 static void say_armed(struct at_death *at)
 {
     struct attach_urgent urgent;

@@ -566,7 +566,7 @@ static bool append_program(const struct options *options, struct text *ret)
     return options->death || (options->pid != 0 && procfs_read_whole_name(options->pid, ret) == 0);
 }
 
-/* Finds what formats call the source: the file, or "process 1234 (leakserver)". */
+/* Makes *ret what formats call the source: the file, or "process 1234 (leakserver)", and a NUL. */
 static struct g2h_error *find_source(const struct options *options, const struct g2h_input *input,
                                      struct text *ret)
 {

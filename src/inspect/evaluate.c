@@ -423,7 +423,8 @@ static struct g2h_error *read_selected(struct evaluation *evaluation, struct rem
                               "$%u: select a row of the newest snapshot in Memory first", index);
 }
 
-/* Reads the address of an object. */
+/* Reads the address of an object, or of a byte in one, in hexadecimal with 0x. Error: it is in no
+ * object of the heap. */
 static struct g2h_error *read_address(struct evaluation *evaluation, struct remote *ret)
 {
     uint32_t object;

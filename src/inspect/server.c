@@ -330,7 +330,8 @@ bool server_parse(const char *text, struct server_address *ret)
     return true;
 }
 
-/* Makes "/" and a random UUID (RFC 9562, version 4), which cannot be guessed. */
+/* Makes ret, of so many bytes, "/" and a random UUID (RFC 9562, version 4), which cannot be
+ * guessed. Error: there are no random numbers. */
 static struct g2h_error *make_path(char *ret, size_t space)
 {
     uint8_t random[16];
