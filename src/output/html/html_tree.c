@@ -258,7 +258,7 @@ static void html_tree_put_kept(struct data *data, const struct html_tree *tree, 
     }
 }
 
-/* Adds the value of the node "(more)", which stands for the branches that are left out below
+/* Adds what the node "(more)" has in a column. It stands for the branches that are left out below
  * parent. */
 static void html_tree_put_rest(struct data *data, const struct html_tree_rest *rest,
                                uint32_t parent, enum column column)

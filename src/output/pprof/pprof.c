@@ -626,7 +626,7 @@ static struct g2h_error *make_stack(struct allocations *all)
 /* ---- samples ---- */
 
 /* Appends the numbers of a sample's locations, packed if there are more than two, as proto.go
- * does. */
+ * does. Returns false if memory runs out. */
 static bool put_locations(struct allocations *all)
 {
     struct worker_buffer *part = &all->part;

@@ -860,8 +860,9 @@ void page_deinit(struct page *page)
 /* Blanks between columns; and characters of the first column, however wide the others are. */
 enum { GAP = 3, LEAST_FIRST = 20 };
 
-/* Begins a table. A title may begin with "@" (an address), ">" (a number) or "_" (on a line of its
- * own below the row). */
+/* Begins a table of at most `most` rows, but in JSON of all. A title may begin with "@" (an
+ * address), ">" (a number) or
+ * "_" (on a line of its own below the row). */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most)
 {

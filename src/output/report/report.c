@@ -187,7 +187,8 @@ static uint64_t report_tree_weight_of(const struct findings *findings, enum g2h_
     return node == MERGED_NONE ? 0 : findings_weight(findings, node);
 }
 
-/* Writes the tree of dominators down to a fiftieth of the heap or, with a base, of its growth. */
+/* Writes the tree of dominators down to a fiftieth of the heap or, with a base, of its growth: but
+ * then not what grew by less than LEAST bytes, which says nothing. */
 static struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };

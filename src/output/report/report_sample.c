@@ -263,12 +263,12 @@ static int sample_compare_rows(const void *a, const void *b)
  * whether they are of the sample or not. */
 static struct sample_row row_of_class(const struct sample_report *sample, uint32_t class)
 {
-    const struct estimate *counted = &sample->estimates.sets[2 * class];
+    const struct estimate *counted = &sample->estimates.sets[2 * class], *all = counted + 1;
     const struct sample_class *of = &sample->list.data[class];
     return (struct sample_row){.node = of->node,
                                .objects = MAX(counted->objects, of->seen),
                                .objects_error = counted->objects_error,
-                               .all = counted + 1};
+                               .all = all};
 }
 
 /* Returns how many of the rows may be the one with most bytes: their bytes and error reach the

@@ -95,7 +95,7 @@ static const char create[] =
 
 /* ---- which database it is ---- */
 
-/* Runs a query whose result is one number. */
+/* Runs a query whose result is one number. Error: it has no row, or fails. */
 static struct g2h_error *summary_tables_read_number(struct database *database, const char *sql,
                                                     int64_t *ret)
 {
