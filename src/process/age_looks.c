@@ -182,8 +182,7 @@ static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
     ages->window.ended_first[class][ages->look_count] += since <= ages->window.next;
 }
 
-/* Records that a span is not in use. A span that is not used any more: all of its objects have
- * ended. */
+/* Records that a span is not in use: if it was before, all of its objects have ended. */
 void ages_put_unused(struct g2h_ages *ages, struct aged_span *span)
 {
     if (span->shape.nelems == 0)

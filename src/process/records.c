@@ -512,7 +512,8 @@ static void update_progress(struct object_records_work *work)
                          work->records->runtime->memory->bytes, 0);
 }
 
-/* Writes the objects of a task's spans to the worker's buffer, and returns their memory. */
+/* Writes the objects of a task's spans to the worker's buffer, and gives the memory of the copy
+ * that they were read from back to the system. */
 static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {

@@ -97,7 +97,7 @@ static bool spans_read_fields(const struct runtime *runtime, uint64_t address, s
     span->address = address;
     span->size = pages * RUNTIME_PAGE_SIZE;
     span->swept = (int32_t)((uint32_t)swept - runtime->sweepgen);
-    span->spanclass = (uint8_t) class;
+    span->spanclass = (uint8_t) class; /* twice the size class, and 1 if without pointers */
     span->noscan = (class & 1) != 0;
     span->is_large = class >> 1 == 0;
     span->is_user_arena = arena != 0;

@@ -110,8 +110,8 @@ static bool find_mount(const char *mounts, const struct flavour *flavour, struct
     return false;
 }
 
-/* Parses a line of /proc/self/cgroup: number:controllers:path. Returns whether it is the flavour's
- * group. */
+/* Parses a line of /proc/self/cgroup: number:controllers:path, where version 2 has number 0 and no
+ * controllers. Returns whether it is the flavour's group. */
 static bool parse_group(const char *line, const struct flavour *flavour, char ret[1000])
 {
     char controllers[256];

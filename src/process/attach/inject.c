@@ -282,8 +282,9 @@ enum filters_answer filters_ask(pid_t id, long number, uint64_t pointer,
  * has no time limit. WNOWAIT leaves the status for whoever needs it. */
 int inject_await(pid_t id)
 {
+    enum { SHORTEST = 20 * 1000, LONGEST = 200 * 1000 }; /* ns */
     const double start = clock_seconds();
-    for (long pause = 20000; clock_seconds() - start < PATIENCE;) {
+    for (long pause = SHORTEST; clock_seconds() - start < PATIENCE;) {
         siginfo_t info = {0};
         const int flags = WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL;
         if (waitid(P_PID, (id_t)id, &info, flags) != 0)
@@ -291,7 +292,7 @@ int inject_await(pid_t id)
         if (info.si_pid != 0)
             return info.si_code == CLD_TRAPPED ? info.si_status : -1;
         nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
-        pause = pause < 200000 ? pause + pause / 8 : pause;
+        pause = pause < LONGEST ? pause + pause / 8 : pause;
     }
     return -1;
 }

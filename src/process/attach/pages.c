@@ -223,7 +223,8 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
 }
 
 /* Adds a region that was scanned, and the untouched pages before it, from *at on. Pages of a file
- * that the process has not changed are left out. Returns false if memory runs out. */
+ * that the process has not changed are left out, and those that are slow to read are listed apart
+ * if that was requested. Returns false if memory runs out. */
 static bool add_region(struct attach_pages *pages, const struct attach_mapping *mapping,
                        const struct scan_region *region, uint64_t *at)
 {
