@@ -59,7 +59,7 @@ static bool map_grow(struct map *map, size_t slots)
     struct map_entry *entries = block_alloc(slots, sizeof(*entries));
     if (!entries)
         return false;
-    memset(entries, 0xff, slots * sizeof(*entries));
+    memset(entries, 0xff, slots * sizeof(*entries)); /* .value is MAP_NONE */
     for (size_t i = 0; map->entries && i <= map->mask; i++)
         if (map->entries[i].value != MAP_NONE)
             *map_find(entries, slots - 1, map->entries[i].key) = map->entries[i];

@@ -374,6 +374,7 @@ static bool protocol_is(const struct text *text, const char *words)
  * incomplete. */
 static bool protocol_read_meta(struct protocol_request *request, struct text *text)
 {
+    enum { MOST_SHOWN = 64 }; /* bytes of the revision in the refusal: a client may send any */
     _cleanup_(text_deinit) struct text version = {0}, data = {0};
     const struct json_value meta = json_member(request->params, "_meta"),
                             asked = json_member(meta, META "protocolVersion"),
@@ -393,7 +394,7 @@ static bool protocol_read_meta(struct protocol_request *request, struct text *te
     text_append_string(&data, ",\"data\":{\"supported\":");
     protocol_put_versions(&data);
     text_append_string(&data, ",\"requested\":");
-    json_write(&data, version.data, MIN(version.size, 64));
+    json_write(&data, version.data, MIN(version.size, MOST_SHOWN));
     text_append(&data, "}", 2); /* and the terminating null */
     text->failed |= data.failed || version.failed;
     if (!data.failed)
