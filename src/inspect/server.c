@@ -94,8 +94,9 @@ static bool is_same(const struct end *one, const struct end *other)
            memcmp(&one->address, &other->address, sizeof(one->address)) == 0;
 }
 
-/* Reads 8 or 32 hexadecimal digits, a colon and a port. Returns false if the text has another
- * form. */
+/* Reads an end of a connection as /proc/net/tcp and tcp6 have it: 8 or 32 hexadecimal digits, the
+ * address's words as this machine reads them, a colon and a port. One of IPv4 becomes
+ * ::ffff:a.b.c.d. Returns false if the text has another form. */
 static bool read_hexadecimal(const char *text, struct end *ret)
 {
     uint32_t words[4] = {0, 0, htonl(0xffff), 0};
