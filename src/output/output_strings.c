@@ -549,7 +549,8 @@ void strings_prefetch(const struct strings *strings, uint64_t number)
 /* ---- names ---- */
 
 /* Finds the number of a string that is no heap string. Names that the view has keep its number,
- * plus 1 for "<dummy>"; others follow all of the view's names. */
+ * plus 1 for "<dummy>"; others follow all of the view's names. Returns false if memory runs
+ * out. */
 bool strings_add(struct strings *strings, const char *text, size_t size, uint32_t *ret)
 {
     uint32_t index;

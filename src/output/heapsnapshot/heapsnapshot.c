@@ -495,8 +495,9 @@ static uint32_t different_edges(const struct heapsnapshot_snapshot *snapshot, ui
     return parent && parent->node == node ? (uint32_t)(edges + parent->more_edges) : edges;
 }
 
-/* Writes a node. *texts is at the string of the block's next string node, *differs the next node
- * whose edges are not those in the view. */
+/* Writes a node. Of a larger one than IDS_PART its parts have the other bytes. *texts is at the
+ * string of the block's next string node, *differs the next node whose edges are not those in the
+ * view. */
 static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts, uint32_t *differs)
 {

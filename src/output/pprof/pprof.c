@@ -225,7 +225,8 @@ struct retained {
 
 /* ---- functions ---- */
 
-/* Finds the file of a node's function, as pprof calls it. */
+/* Finds what pprof shows as the file of a node's function: the package of a class or variable, for
+ * others "roots". */
 static void pprof_retained_file_of(const struct retained *retained, uint32_t node, const char **ret,
                                    size_t *ret_size)
 {
