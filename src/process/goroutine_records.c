@@ -741,7 +741,8 @@ static bool is_scanned(const struct goroutines *goroutines, uint64_t status,
 }
 
 /* Writes all words of a stack that may be pointers as roots: those that the goroutine still used
- * are among them. Returns false if memory runs out. */
+ * are among them. Ends when words_left is used up, which counts as missing. Returns false if memory
+ * runs out. */
 static bool put_stack(struct goroutines *goroutines, uint64_t g)
 {
     struct runtime *runtime = goroutines->records->runtime;

@@ -628,7 +628,8 @@ uint64_t runtime_data_start(const struct runtime *runtime)
 }
 
 /* Finds the next part of the data that may have been written to. Memory that was never touched is
- * zeros, so it is skipped; parts end at the ends of the memory's ranges. */
+ * zeros, so it is skipped; parts end at the ends of the memory's ranges. Returns false if there is
+ * none. */
 bool runtime_next_part(const struct runtime *runtime, struct runtime_part *part)
 {
     const struct memory *memory = runtime->memory;

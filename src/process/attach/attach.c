@@ -490,7 +490,7 @@ struct g2h_error *attach_copy(uint64_t pid, const struct attach_options *options
     struct attach_account *account = &job.account;
     options = job.options;
     snprintf(account->name, sizeof(account->name), "process %llu", (unsigned long long)pid);
-    TRY(attach_refuse(pid, 0, false));
+    TRY(attach_refuse(pid, 0, false)); /* what is known to prevent it, before anything is tried */
     TRY(copied_check_machine(pid, &process->machine));
     struct held *held = job.held = begin_held(pid, options);
     TRY_MEMORY(held);

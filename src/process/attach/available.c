@@ -222,13 +222,15 @@ static void note_group(const struct flavour *flavour, const char *directory,
     snprintf(available->limit, sizeof(available->limit), "%s/%s", directory, flavour->limit);
 }
 
+enum { FILE_NAME = 24 }; /* more than "/" and the name of a limit's file */
+
 /* Lowers *available to the memory left by a group and the groups above it. If is_own is not set,
  * the group is that of another process, and must be visible: the topmost one need not be above
  * it. */
 static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
                         bool is_own, struct attach_available *available)
 {
-    char directory[sizeof(available->limit) - 24];
+    char directory[sizeof(available->limit) - FILE_NAME];
     if (!find_directory(mount, group, directory, sizeof(directory)) && !is_own)
         return;
     for (;;) {
@@ -297,7 +299,6 @@ static void note_inside(uint64_t pid, const struct text *groups, const struct te
                         struct attach_available *available)
 {
     _cleanup_(text_deinit) struct text mounts = {0};
-    enum { FILE_NAME = 24 }; /* more than "/" and the name of a limit's file */
     char group[1000], of_this[1000], directory[sizeof(available->limit) - FILE_NAME];
     struct mount mount;
     if (!groups->data || !own->data || procfs_read("/proc/self/mountinfo", &mounts) != 0)

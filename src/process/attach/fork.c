@@ -317,8 +317,8 @@ static bool pass_filters(struct injection *injection, long call, const uint64_t 
     return *ret == FILTERS_ALLOW || *ret == FILTERS_REFUSE;
 }
 
-/* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. Returns false
- * with the reason in fork->refused. */
+/* Chooses the thread to be borrowed: if possible one whose sleep has no time limit. If none sleeps,
+ * which passes (may_come), returns false with the reason in fork->refused. */
 static bool fork_choose(struct attach_fork *fork, struct tracee *tracees, size_t count,
                         struct injection *ret)
 {

@@ -135,7 +135,8 @@ static bool calculate(struct filter_machine *machine, unsigned code, uint32_t by
     }
 }
 
-/* Returns how many instructions a jump passes over, or UINT64_MAX if there is no such jump. */
+/* Returns how many instructions a jump of a filter (BPF) passes over: a conditional one compares
+ * the accumulator with `by`. UINT64_MAX: there is no such jump. */
 static uint64_t jump(const struct filter_machine *machine, const struct filters_instruction *at,
                      uint32_t by)
 {

@@ -201,7 +201,8 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
     return true;
 }
 
-/* Adds the pages of a mapping that are in the pagemap. Returns 0 or an errno value. */
+/* Adds the pages of a mapping that are in the pagemap, which it reads into entries, space for
+ * ENTRIES. Returns 0 or an errno value. */
 static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
                           int pagemap, uint64_t *entries)
 {
@@ -278,8 +279,9 @@ static bool add_slow_file(struct attach_pages *pages, const struct attach_mappin
 }
 
 /* Adds the pages of a mapping: all of it, or those that exist, by the system's scan or, if it has
- * none, by pagemap. Files of more than MOST_OF_FILE, and guessed memory of more than MOST_OF_GUESS
- * bytes are left out. Returns 0 or an errno value. */
+ * none, by pagemap. Of a file of more than MOST_OF_FILE bytes only those are copied that were
+ * written to, and none by a guess; a larger anonymous mapping than MOST_OF_ANONYMOUS, or by a guess
+ * than MOST_OF_GUESS, is left out. Returns 0 or an errno value. */
 static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, void *entries)
 {

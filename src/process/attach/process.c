@@ -100,7 +100,7 @@ static bool prepare_checks(struct window *window, const struct attach_pages *pag
 /* Aborts the program if a page is present, and differs from the process's at its address. */
 static void check_page(struct window *window, uint64_t page, uint64_t address)
 {
-    uint8_t truth[1 << 16];
+    uint8_t truth[1 << 16]; /* no machine that Go runs on has larger pages */
     if (!has_page_bit(window->there, page) ||
         pread(window->file, truth, as_size(window->page), (off_t)address) != (ssize_t)window->page)
         return;
