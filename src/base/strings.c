@@ -39,11 +39,12 @@ static uint32_t *strings_find(const struct string_pool *pool, const void *text, 
 /* Doubles the hash table, and puts all strings into it again. Returns false if memory runs out. */
 static bool grow_slots(struct string_pool *pool)
 {
-    size_t count = pool->slots ? (pool->mask + 1) * 2 : 1024;
+    enum { FIRST_SLOTS = 1024 };
+    const size_t count = pool->slots ? (pool->mask + 1) * 2 : FIRST_SLOTS;
     uint32_t *slots = block_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
-    memset(slots, 0xff, count * sizeof(*slots));
+    memset(slots, 0xff, count * sizeof(*slots)); /* UINT32_MAX: no string */
     free(pool->slots);
     pool->slots = slots;
     pool->mask = count - 1;

@@ -665,13 +665,15 @@ static struct g2h_error *call_read_number(size_t number, struct json_value value
  */
 static struct g2h_error *call_read_cursor(struct call *call, struct json_value value)
 {
+    enum { LONGEST_CURSOR = 16 + 1 + 16 + 1 }; /* digits of two words, the dash, and a NUL */
     _cleanup_(text_deinit) struct text cursor = {0};
     uint64_t hash = 0;
     int end = 0;
     TRY(call_read_text("cursor", value, &cursor));
     if (cursor.size == 0)
         return NULL;
-    if (cursor.size > 34 || strspn(cursor.data, "0123456789abcdef-") + 1 != cursor.size ||
+    if (cursor.size > LONGEST_CURSOR ||
+        strspn(cursor.data, "0123456789abcdef-") + 1 != cursor.size ||
         sscanf(cursor.data, "%" SCNx64 "-%" SCNx64 "%n", &call->first, &hash, &end) < 2 ||
         as_size(end) + 1 != cursor.size)
         return call_refuse("cursor", "not one that an answer had");
