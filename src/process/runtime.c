@@ -667,8 +667,8 @@ static bool find_segments(const struct runtime *runtime, uint64_t module,
         !runtime_peek(runtime, module, LAYOUT_MODULEDATA_EDATA, &ret->edata) ||
         !runtime_peek(runtime, module, LAYOUT_MODULEDATA_BSS, &ret->bss) ||
         !runtime_peek(runtime, module, LAYOUT_MODULEDATA_EBSS, &ret->ebss) ||
-        !memory_read(runtime->memory, mask + 8, 8, &bits) || ret->data > ret->edata ||
-        ret->bss > ret->ebss)
+        !memory_read(runtime->memory, mask + 8, 8, &bits) || /* bytedata of a bitvector */
+        ret->data > ret->edata || ret->bss > ret->ebss)
         return false;
     ret->is_refused = bits == 0;
     if (ret->is_refused) {

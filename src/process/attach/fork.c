@@ -369,7 +369,7 @@ bool attach_fork_make(struct attach_fork *fork, struct tracee *tracees, size_t c
     struct injection injection;
     enum filters_answer answer, answer_to_wait;
     uint64_t wait[6];
-    uint64_t arguments[6] = {CLONE_FILES | CLONE_FS};
+    uint64_t arguments[6] = {CLONE_FILES | CLONE_FS /* R3 */}; /* without an exit signal: R4 */
     fork->may_come = false;
     for (size_t i = 0; i < count; i++)
         if (tracees[i].state == TRACEE_STUCK)
