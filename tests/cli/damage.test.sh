@@ -44,6 +44,11 @@ run go2heapsnapshot - < <(cat object.dump)
 wrote "cut in an object: the same from a pipe" object.heapsnapshot
 run go2heapsnapshot -j 1 object.dump
 wrote "cut in an object: the same with one thread" object.heapsnapshot
+run go2heapsnapshot --format report object.dump
+check "cut in an object: the report does not say that all is garbage" grep -qx \
+	'  reachable 0 B, garbage [0-9.]* MB or less: a part of the heap may be missing' out
+run go2heapsnapshot --format report good.dump
+check "whole: what is garbage is certain" grep -qE '^  reachable .*, garbage [0-9.]+ k?B$' out
 
 size=$(stat -c %s good.dump)
 cut_at $((size - 1)) eof.dump

@@ -477,7 +477,7 @@ page.append(make('header', {class: 'head'},
     make('div', {class: 'dim'}, code(report.heap.go), ` · ${several(report.heap.objects, 'object')} · `,
       several(report.heap.goroutines, 'goroutine')),
     make('div', {class: 'figure number'}, bytes(report.heap.reachable), ' ', make('small', {}, 'reachable',
-      report.heap.garbage >= report.heap.reachable / 1000 && report.heap.garbage > 0 && `, and ${bytes(report.heap.garbage)} of garbage`)),
+      report.heap.garbage >= report.heap.reachable / 1000 && report.heap.garbage > 0 && `, and ${report.heap.is_garbage_at_most ? 'at most ' : ''}${bytes(report.heap.garbage)} of garbage`)),
     report.heap.not_resident >= report.heap.reachable / 10 && report.heap.not_resident > 0
       && make('div', {}, `${bytes(report.heap.not_resident)} of it occupies no memory: never written to.`),
     report.ending && make('div', {}, endingOfProcess(report.ending)),

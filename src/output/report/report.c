@@ -442,9 +442,11 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
     const size_t unfit_types = exe ? g2h_exe_unfit_types(exe, &all_types) : 0;
     if (unfit_types > 0)
         PUT(page, "|%n{types_left_out}|", (uint64_t)unfit_types);
-    PUT(page, ", garbage %b{garbage}%s\n|%f{is_garbage_left_out}|</>",
-        findings->garbage + account->left_out_bytes,
-        account->left_out_objects > 0 ? ", left out" : "", account->left_out_objects > 0);
+    PUT(page, ", garbage %b{garbage}", findings->garbage + account->left_out_bytes);
+    if (report_lacks_memory(report))
+        PUT(page, " or less: a part of the heap may be missing|%f{is_garbage_at_most}|", true);
+    PUT(page, "%s\n|%f{is_garbage_left_out}|</>", account->left_out_objects > 0 ? ", left out" : "",
+        account->left_out_objects > 0);
     report_put_under(report);
     put_ending(report);
     report_put_memory(report);

@@ -89,6 +89,15 @@ struct g2h_error *report_put_finalized(const struct report *report, uint32_t nod
     return NULL;
 }
 
+/* Returns whether parts of the heap are missing: the end of a dump, objects, or memory. */
+bool report_lacks_memory(const struct report *report)
+{
+    const struct g2h_heap *heap = g2h_view_heap(report->findings->view);
+    const struct g2h_account *account = g2h_heap_account(heap);
+    return g2h_heap_damage(heap) || account->misplaced > 0 || account->overlapping > 0 ||
+           account->missing_bytes > 0 || account->missing_objects > 0 || account->missing_spans > 0;
+}
+
 /* Returns whether waste is worth a line outside of JSON: a thousandth of the heap. */
 bool report_is_much(const struct report *report, uint64_t wasted)
 {

@@ -158,6 +158,9 @@ static inline bool report_is_untouched(uint64_t untouched, uint64_t all)
     return untouched >= all / 10 + 1;
 }
 
+/* Returns whether parts of the heap are missing, which may hold what looks like garbage. */
+bool report_lacks_memory(const struct report *report);
+
 /* Returns whether waste is worth a line outside of JSON: a thousandth of the heap. */
 bool report_is_much(const struct report *report, uint64_t wasted);
 

@@ -70,7 +70,10 @@ void report_put_object(const struct report *report, uint32_t number, uint64_t of
         PUT(page, "  the address is %n{offset} bytes into it\n", offset);
     if (node.members > 0)
         PUT(page, "  it is folded with others: %n{members} objects\n", node.members);
-    PUT_IF(is_garbage, page, "|%f{is_garbage}|  it is garbage: nothing that lives leads to it\n",
+    PUT_IF(is_garbage, page,
+           report_lacks_memory(report)
+               ? "|%f{is_garbage}|  it looks like garbage, but a part of the heap may be missing\n"
+               : "|%f{is_garbage}|  it is garbage: nothing that lives leads to it\n",
            is_garbage);
     const uint32_t merged = report->findings->merged.of[number_of_it];
     const struct pages_sum sum = pages_of(&report->findings->pages, merged);
@@ -92,7 +95,8 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
         row.count == 1 ? "object" : "objects", row.bytes, row.count == 1 ? "retains" : "retain",
         row.retained, row.retained, report->findings->reachable);
     if (row.garbage > 0)
-        PUT(page, "; %n are garbage", row.garbage);
+        PUT(page, report_lacks_memory(report) ? "; %n look like garbage" : "; %n are garbage",
+            row.garbage);
     PUT(page, "|%n{garbage}", row.garbage);
     if (report->findings->base) {
         const struct growth_class before =
