@@ -50,11 +50,14 @@ struct age_counts {
 const char *ages_word(enum ages_verdict verdict)
 {
     static const char *const words[] = {
-        [AGES_UNKNOWN] = "unknown", [AGES_ONE_LOOK] = "not watched", [AGES_FEW_LOOKS] = "too short",
-        [AGES_FEW] = "few",         [AGES_LEAKS] = "leaks",          [AGES_REPLACED] = "bounded",
-        [AGES_UNCLEAR] = "unclear", [AGES_BOUNDED] = "bounded",      [AGES_BEGUN] = "leaks",
-        [AGES_SHORT] = "unclear",   [AGES_MOMENT] = "of one moment", [AGES_START] = "of the start",
-        [AGES_YOUNG] = "young",     [AGES_MIXED] = "mixed"};
+        [AGES_UNKNOWN] = "unknown",     [AGES_ONE_LOOK] = "not watched",
+        [AGES_FEW_LOOKS] = "too short", [AGES_FEW] = "few",
+        [AGES_LEAKS] = "leaks",         [AGES_REPLACED] = "bounded",
+        [AGES_UNCLEAR] = "unclear",     [AGES_BOUNDED] = "bounded",
+        [AGES_OTHERS] = "unclear",      [AGES_BEGUN] = "leaks",
+        [AGES_SHORT] = "unclear",       [AGES_MOMENT] = "of one moment",
+        [AGES_START] = "of the start",  [AGES_YOUNG] = "young",
+        [AGES_MIXED] = "mixed"};
     return words[verdict];
 }
 
@@ -185,6 +188,18 @@ static uint64_t old_of_class(const struct g2h_heap *heap, unsigned class)
     return sum;
 }
 
+/* Returns how many objects of a class of spans have survived a collection. */
+static uint64_t survivors_of_class(const struct g2h_heap *heap, const struct g2h_ages_known *known,
+                                   unsigned class)
+{
+    const uint32_t count = g2h_heap_object_count(heap);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum +=
+            g2h_heap_age(heap, i) - 1u < known->look_count && g2h_heap_age_class(heap, i) == class;
+    return sum;
+}
+
 /* ---- the rule ---- */
 
 /* Returns whether a part is at most FEW_PERCENT of the whole: so few objects do not count. */
@@ -274,8 +289,8 @@ static unsigned looks_since(const struct g2h_ages_known *known, int64_t moment)
 
 /* Judges objects of which none is as old as the watch, by how many were born and how many ended. If
  * the oldest are nearly as old, or births were uneven: mixed; if about as many ended as were born
- * in the last quarter: bounded; too few looks since the first birth: too short; else the class has
- * begun to grow. */
+ * in the last quarter: bounded, unless most of this size are others, which may have ended; too few
+ * looks since the first birth: too short; else the class has begun to grow. */
 static enum ages_verdict judge_cut(const struct findings *findings, const struct age_counts *counts,
                                    const struct g2h_ages_known *known, struct ages_found *found)
 {
@@ -285,13 +300,16 @@ static enum ages_verdict judge_cut(const struct findings *findings, const struct
     double quarters[QUARTERS] = {0};
     uint64_t first;
     const int64_t since = end - (end - known->begin) / QUARTERS;
-    const uint64_t ended = ended_since(heap, known, main_class(counts), since, &first);
+    const unsigned class = main_class(counts);
+    const uint64_t ended = ended_since(heap, known, class, since, &first);
     if ((end - birth) * HUNDRED > (end - known->begin) * OLD_PERCENT)
         return AGES_MIXED;
     spread(known, counts, birth, quarters, QUARTERS);
     const double births = (double)found->born * (double)(end - since) / (double)(end - birth + 1);
     if ((double)ended >= MUCH * births)
-        return AGES_BOUNDED;
+        return 2 * (found->before + found->born) >= survivors_of_class(heap, known, class)
+                   ? AGES_BOUNDED
+                   : AGES_OTHERS;
     if (looks_since(known, birth) < LEAST_SINCE)
         return AGES_SHORT;
     if (!is_even(quarters) || (double)ended > LITTLE * births)

@@ -27,6 +27,7 @@ enum ages_verdict {
     AGES_REPLACED,  /* the same, but as many old ones end as new ones come */
     AGES_UNCLEAR,   /* the same, but others of their size end, too: which ones is not known */
     AGES_BOUNDED,   /* none is old, and those that become old end */
+    AGES_OTHERS,    /* the same, but most of their size are others: which ones end is not known */
     AGES_BEGUN,     /* none is old, but none ends: evenly spread since some moment of the watch */
     AGES_SHORT,     /* the same, but since so few collections that it is not known what ends */
     AGES_MOMENT,    /* nearly all are of one moment of the watch */

@@ -14,6 +14,7 @@ enum { LOOKS = 11, SLOT = 64, SPAN_CLASS = 5, MOST = 128, LOOK_MS = 2000 };
 struct aged {
     unsigned young, before, from, to, many, looks, ended_from;
     uint64_t ended, ended_first;
+    unsigned others; /* of the same size, which have survived the last collection only */
 };
 
 static unsigned count_of(const struct aged *aged, unsigned look)
@@ -38,6 +39,8 @@ static void put_ages(struct dump *dump, const struct aged *aged, uint64_t object
     for (unsigned look = 0; look <= aged->looks; look++)
         if (count_of(aged, look) > 0)
             dump_uvarints(dump, WORDS(look, count_of(aged, look)));
+    if (aged->others > 0)
+        dump_uvarints(dump, WORDS(aged->looks, aged->others));
     dump_uvarints(dump, WORDS(0, FACT_END));
 }
 
@@ -51,16 +54,18 @@ static struct ages_found found_of(const struct aged *aged)
     dump_start_modern(&dump, "go1.27");
     for (unsigned look = 0; look <= aged->looks; look++)
         objects += count_of(aged, look);
-    assert_true(objects <= MOST);
+    assert_true(objects + aged->others <= MOST);
     for (uint64_t i = 0; i < objects; i++) {
         words[i] = dump.heap_start + i * SLOT;
         dump_object(&dump, words[i], SLOT, NO_WORDS);
     }
+    for (uint64_t i = objects; i < objects + aged->others; i++)
+        dump_object(&dump, dump.heap_start + i * SLOT, SLOT, NO_WORDS);
     const uint64_t array = dump.heap_start + MOST * SLOT;
     dump_object(&dump, array, MOST * 8, objects, words);
     dump_bss(&dump, 0x560000, WORDS(array));
     dump_eof(&dump);
-    put_ages(&dump, aged, objects);
+    put_ages(&dump, aged, objects + aged->others);
     struct findings findings = {.view = dump_view(&dump, 1, NULL), .threads = 1};
     assert_no_error(findings_begin(&findings, false));
     assert_no_error(findings_merge(&findings));
@@ -90,6 +95,8 @@ TEST(verdicts)
         {{0, 10, 2, 11, 10, LOOKS, 2, 10, 10}, AGES_REPLACED},
         {{0, 10, 2, 11, 10, LOOKS, 2, 4, 4}, AGES_UNCLEAR},
         {{0, 0, 7, 11, 10, LOOKS, 2, 10, 0}, AGES_BOUNDED},
+        {{0, 0, 7, 11, 10, LOOKS, 2, 10, 0, 50}, AGES_BOUNDED},
+        {{0, 0, 7, 11, 10, LOOKS, 2, 10, 0, 51}, AGES_OTHERS},
         {{0, 0, 7, 11, 10, LOOKS, 0, 0, 0}, AGES_BEGUN},
         {{0, 0, 8, 11, 10, LOOKS, 0, 0, 0}, AGES_BEGUN},
         /* As a cache that is renewed within two collections: none of its objects survives two. */

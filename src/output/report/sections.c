@@ -178,6 +178,9 @@ static void put_verdict(struct page *page, const struct ages_found *found, const
         else
             PUT(page, "%n of %n over %n s: bounded\n", before, count, seconds);
         break;
+    case AGES_OTHERS:
+        PUT(page, "none over %n s, but others of this size end, too: no verdict\n", found->oldest);
+        break;
     case AGES_BEGUN:
         PUT(page, "none over %n s, evenly spread since: leaks %s%s\n", found->oldest, rate, unless);
         break;
