@@ -932,6 +932,55 @@ static void join_timers(const struct suspects_finder *finder)
     }
 }
 
+/* ---- the end of a list ---- */
+
+/* Sets *ret to whether an object of item points to the one object of a node. */
+static struct g2h_error *leads_to(const struct suspects_finder *finder,
+                                  const struct findings *findings, uint32_t item, uint32_t node,
+                                  bool *ret)
+{
+    _cleanup_(retainers_deinit) struct retainers retainers = {.list = {0}};
+    TRY(retainers_find(findings, paths_edges(findings->paths),
+                       finder->merged->nodes.data[node].example, &retainers));
+    *ret = false;
+    VECTOR_EACH(const struct retainer, retainer, retainers.list)
+        *ret = *ret ||
+               findings->merged.of[g2h_dominators_number(findings->dominators, retainer->node)] ==
+                   item;
+    return NULL;
+}
+
+/* Adds to a list that one field of a variable holds its last object, to which another field leads
+ * as well, tail beside head, so that neither holds it alone. */
+static struct g2h_error *add_end(const struct suspects_finder *finder,
+                                 const struct findings *findings, struct suspect *suspect)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    struct container *container = &suspect->container;
+    const uint32_t item = suspect->item;
+    const uint32_t field = nodes[item].parent;
+    if (nodes[item].kind != MERGED_CLASS || nodes[field].kind != MERGED_VARIABLE ||
+        (container->node != MERGED_NONE && container->node != field) ||
+        container->beside_count == CONTAINER_PARTS)
+        return NULL;
+    for (uint32_t i = nodes[nodes[field].parent].child; i != MERGED_NONE; i = nodes[i].sibling) {
+        const uint32_t end = nodes[i].kind == MERGED_VARIABLE ? nodes[i].child : MERGED_NONE;
+        bool is_end;
+        if (i == field || end == MERGED_NONE || nodes[end].name != nodes[item].name ||
+            nodes[end].kind != MERGED_CLASS || nodes[end].count != 1)
+            continue;
+        TRY(leads_to(finder, findings, item, end, &is_end));
+        if (!is_end)
+            continue;
+        container->beside[container->beside_count++] = end;
+        count_below(finder, end, suspect);
+        suspect->bytes +=
+            finder->growth ? positive(finder->growth->data[end].within) : nodes[end].retained;
+        return NULL;
+    }
+    return NULL;
+}
+
 /* ---- parts ---- */
 
 /* Orders parts by bytes, most first; equal ones by node. */
@@ -1099,6 +1148,8 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     vector_sort(ret, suspects_compare);
     VECTOR_EACH(struct suspect, suspect, *ret)
         set_pages(findings, suspect);
+    for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
+        error = add_end(&finder, findings, &ret->data[i]);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);

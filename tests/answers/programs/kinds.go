@@ -46,6 +46,10 @@
 //	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
 //	is r.suspects[0].each.parts.every(each => !each.class.startsWith('[]')) && !r.suspects[0].in.objects
 //	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers$
+//	case ends SHAPE=ends
+//	ways plain
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.waiter'
+//	says[plain] held by     main\.line\.(head|tail)$
 //	case equalGrown SHAPE=equal
 //	ways plain
 //	base
@@ -123,6 +127,7 @@ var (
 	hub                  = &sharded{}
 	drafts, published    = newShelves(), newShelves()
 	both                 *indexes
+	counter, line        waiters
 	deadline             *time.Timer
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
 	goneByName           = map[string]*user{}
@@ -187,6 +192,7 @@ func fillOld() {
 		key := fmt.Sprint("old", i)
 		oldFound[key] = old.PushFront(&user{id: i})
 		drafts.put(i)
+		counter.join(&waiter{id: i})
 	}
 }
 
@@ -207,6 +213,8 @@ func fill(shape string, many int) {
 			published.put(made)
 		case "shards":
 			hub.shards[made%4].Store(made, &user{id: made})
+		case "ends":
+			line.join(&waiter{id: made})
 		case "border":
 			keep(liveByID, liveByName, made)
 			if j%1000 == 0 {
@@ -227,6 +235,24 @@ func fill(shape string, many int) {
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
 	}
+}
+
+// The last of waiters is held by two fields, so by none of them alone.
+type waiters struct{ head, tail *waiter }
+
+type waiter struct {
+	next *waiter
+	id   int
+	data [80]byte
+}
+
+func (w *waiters) join(each *waiter) {
+	if w.tail == nil {
+		w.head = each
+	} else {
+		w.tail.next = each
+	}
+	w.tail = each
 }
 
 // keep makes a short string, which shares 16 bytes with the one made before, whatever has that.
