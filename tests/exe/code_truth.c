@@ -10,8 +10,9 @@
  * of all that the code says, also of values, elements and what words point to, how much DWARF
  * confirms (right), denies (wrong) and does not tell (unknown: data words of interfaces, unsafe
  * pointers, variables that the compiler made); and of how many words two places in the code
- * contradict each other (contradictory). Variables of package runtime are left out: what they lead
- * to is not in the heap, and the runtime converts its pointers at will.
+ * contradict each other (contradictory); and how many arrays there are whose length the code says
+ * (arrays), which is wrong if it is more than the variable has. Variables of package runtime are
+ * left out: what they lead to is not in the heap, and the runtime converts its pointers at will.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct truth {
     struct g2h_heap heap; /* has the itabs that the code names */
     struct coded coded;
     struct static_words words;
-    uint64_t variables, said, right, wrong, unknown, contradictory;
+    uint64_t variables, said, right, wrong, unknown, contradictory, arrays;
 };
 
 enum verdict { RIGHT, WRONG, UNKNOWN };
@@ -223,6 +224,27 @@ static void compare(struct truth *truth, const struct static_word *word, struct 
         print_wrong(truth, word, said, outer, name, offset);
 }
 
+/* Compares the ends of arrays with those of their variables. */
+static void compare_arrays(struct truth *truth)
+{
+    for (size_t i = 0; i < truth->words.arrays.count; i++) {
+        const struct static_array *array = &truth->words.arrays.data[i];
+        uint64_t offset;
+        const struct dwarf_global *global = typing_global(&truth->typing, array->address, &offset);
+        if (!global)
+            continue;
+        const struct g2h_bytes name = types_text(truth->typing.types, global->name);
+        const uint64_t size = type(truth, global->type)->size;
+        const bool is_right = offset + (array->end - array->address) <= size;
+        truth->arrays++;
+        truth->wrong += !is_right;
+        if (!is_right)
+            printf("0x%" PRIx64 " %.*s + %" PRIu64 ": %u elements of %u bytes, of %" PRIu64 "\n",
+                   array->address, (int)name.size, name.data, offset, array->array.count,
+                   array->array.distance, size);
+    }
+}
+
 /* Counts the variables of which a word that code sets leads to typed memory, and those of which
  * code says to what it leads. */
 static void count_variables(struct truth *truth, const struct map *said)
@@ -303,10 +325,12 @@ int main(int argc, char **argv)
             return 1;
         compare(&truth, word, all);
     }
+    compare_arrays(&truth);
     count_variables(&truth, &said);
     printf("{\"variables\":%" PRIu64 ",\"said\":%" PRIu64 ",\"right\":%" PRIu64
-           ",\"wrong\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"contradictory\":%" PRIu64 "}\n",
+           ",\"wrong\":%" PRIu64 ",\"unknown\":%" PRIu64 ",\"contradictory\":%" PRIu64
+           ",\"arrays\":%" PRIu64 "}\n",
            truth.variables, truth.said, truth.right, truth.wrong, truth.unknown,
-           truth.contradictory);
+           truth.contradictory, truth.arrays);
     return 0;
 }

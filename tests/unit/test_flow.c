@@ -237,6 +237,11 @@ TEST(elements)
         {"4883fa2048ffc2488904d1", EM_X86_64, {8, 0}, {0}},
         /* list[i+1]: cmp $32,%rdx; mov %rax,8(%rcx,%rdx,8) */
         {"4883fa20488944d108", EM_X86_64, {8, 0}, {0}},
+        /* cmp $9,%rdx; mov %rdx,%r8; shl $4,%rdx; cmp $8,%r8: the multiple is less than 8, too */
+        {"4883fa094989d048c1e2044983f80848890411", EM_X86_64, {16, 8}, {0}},
+        /* The check for a second array may not be seen: cmp $32,%rdx; mov (%rcx,%rdx,8),%rsi;
+         * lea 0x100(%rcx),%rcx; mov %rax,(%rcx,%rdx,8) */
+        {"4883fa20488b34d1488d8900010000488904d1", EM_X86_64, {8, 0}, {0}},
         /* cmp $32,%rdx; imul $0x210,%rdx,%rdx; add %rdx,%rcx; cmp $64,%rsi;
          * mov %rax,(%rcx,%rsi,8) */
         {"4883fa204869d2100200004801d14883fe40488904f1", EM_X86_64, {528, 32}, {8, 64}},

@@ -170,6 +170,15 @@ static bool is_product(const struct flow *flow, uint32_t value)
     return flow_value_at(flow, value)->origin == FLOW_PRODUCT;
 }
 
+/* Gets a product with the factor of another one, of a value that is not known. Returns false if
+ * memory runs out or the values are too many. */
+static bool product_of_any(struct flow *flow, uint32_t product, uint32_t *ret)
+{
+    *ret = product;
+    return flow_value_at(flow, product)->base == 0 ||
+           flow_add_value(flow, FLOW_PRODUCT, 0, flow_value_at(flow, product)->number, ret);
+}
+
 /* Gets the value of a word where two paths join: the one that both agree on; a product if one is
  * one, without its factor if both differ; the other one if one is zero, for a nil pointer says
  * nothing about the type; else a new value that joins both. Returns false if memory runs out or the
@@ -180,13 +189,14 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
     if (is_product(flow, a) && is_product(flow, b) &&
         flow_value_at(flow, a)->number != flow_value_at(flow, b)->number)
         return true;
+    if (a != b && (is_product(flow, a) || is_product(flow, b)))
+        return product_of_any(flow, is_product(flow, a) ? a : b, ret);
     *ret = a;
-    if (a == b || is_product(flow, a) ||
-        (b != UNKNOWN && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
+    if (a == b || (b != UNKNOWN && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
         (a != UNKNOWN && b != UNKNOWN && have_one_origin(flow, a, b)))
         return true;
     *ret = b;
-    if (is_product(flow, b) || (a != UNKNOWN && flow_value_at(flow, a)->origin == FLOW_ZERO))
+    if (a != UNKNOWN && flow_value_at(flow, a)->origin == FLOW_ZERO)
         return true;
     const uint32_t first = a != UNKNOWN && (b == UNKNOWN || a < b) ? a : b;
     if (!flow_add_value(flow, FLOW_JOIN, first, 0, ret))
@@ -518,19 +528,37 @@ static uint64_t factor_of(const struct flow *flow, uint32_t value)
     return is_product(flow, value) ? flow_value_at(flow, value)->number : 1;
 }
 
-/* Returns the elements between which an operand's index selects, if they consist of words. How many
- * there are is not known if the displacement leads to a later one: code compares i + 1 with the
- * number for list[i+1], but the index is i. */
+/* Returns the value of which another one is the product, or that one itself if it is not known to
+ * be one. */
+static struct flow_value *index_of(const struct flow *flow, uint32_t value)
+{
+    enum { MOST = 4 };
+    for (unsigned i = 0; i < MOST && is_product(flow, value) && flow_value_at(flow, value)->base;
+         i++)
+        value = flow_value_at(flow, value)->base;
+    return flow_value_at(flow, value);
+}
+
+/* Returns the elements between which an operand's index selects, if they consist of words, in an
+ * array whose word at a place is used: an address, or another number for it. How many there are is
+ * not known if the displacement leads to a later one: code compares i + 1 with the number for
+ * list[i+1], but the index is i. Nor is it if the index has selected from another array since it
+ * was compared: the check for this one may be in a form that is not followed. */
 static struct flow_array array_of(const struct flow *flow, const struct instruction *operand,
-                                  uint32_t index)
+                                  uint32_t index, uint64_t place)
 {
     const uint64_t bytes = factor_of(flow, index) * operand->scale;
     struct flow_array array = {0};
+    struct flow_value *of = index_of(flow, index);
     if (bytes % WORD != 0 || bytes > LARGEST_ELEMENT)
         return array;
     array.distance = (uint32_t)bytes;
-    if ((uint64_t)operand->displacement < bytes)
-        array.count = flow_value_at(flow, index)->bound;
+    if (of->bound == 0 || (uint64_t)operand->displacement >= bytes)
+        return array;
+    if (of->bounded == 0)
+        of->bounded = place;
+    if (place - of->bounded < bytes || of->bounded - place < bytes)
+        array.count = of->bound;
     return array;
 }
 
@@ -559,7 +587,7 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     *ret = (struct static_address){.address = value->number + (uint64_t)instruction->displacement,
                                    .is_element = has_index || is_element};
     if (!is_element) {
-        ret->array = array_of(flow, instruction, index);
+        ret->array = array_of(flow, instruction, index, ret->address);
     } else {
         ret->array.distance = value->base;
         ret->inner.distance = value->other;
@@ -568,7 +596,7 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     }
     if (is_element && has_index) {
         if (value->other == 0)
-            ret->inner = array_of(flow, instruction, index);
+            ret->inner = array_of(flow, instruction, index, ret->address);
         if (value->other != 0 || ret->inner.distance == 0)
             ret->array = ret->inner = (struct flow_array){0};
     }
@@ -665,7 +693,7 @@ static bool element_of_argument(const struct flow *flow, const struct instructio
     if (one->displacement < 0 || ret->array.distance != 0 ||
         flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
         return false;
-    ret->array = array_of(flow, one, index);
+    ret->array = array_of(flow, one, index, ((uint64_t)*ret_base << 32) + ret->bytes);
     return ret->array.distance != 0;
 }
 
@@ -856,10 +884,7 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
     *ret = PRODUCT;
     if (factor == 0 || factor > LARGEST_ELEMENT)
         return true;
-    if (!flow_add_value(flow, FLOW_PRODUCT, 0, factor, ret))
-        return false;
-    flow_value_at(flow, *ret)->bound = flow_value_at(flow, value)->bound;
-    return true;
+    return flow_add_value(flow, FLOW_PRODUCT, value > PRODUCT ? value : 0, factor, ret);
 }
 
 /* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
@@ -912,9 +937,12 @@ static bool flow_bound(struct flow *flow, uint32_t index)
     if (value == UNKNOWN && !flow_add_value(flow, FLOW_INDEX, 0, 0, &value))
         return false;
     *to = value;
-    struct flow_value *bounded = flow_value_at(flow, value);
-    if (value != PRODUCT && (bounded->bound == 0 || one->bound < bounded->bound))
-        bounded->bound = one->bound;
+    struct flow_value *compared = flow_value_at(flow, value);
+    if (is_product(flow, value))
+        return true;
+    if (compared->bound == 0 || one->bound < compared->bound)
+        compared->bound = one->bound;
+    compared->bounded = 0;
     return true;
 }
 

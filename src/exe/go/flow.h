@@ -23,7 +23,8 @@
 
 enum flow_origin {
     FLOW_UNKNOWN,
-    FLOW_PRODUCT, /* a multiple of `number`; 0: of an unknown factor. Not for indexes of words */
+    FLOW_PRODUCT, /* a multiple of `number`; 0: of an unknown factor. Not for indexes of words.
+                     `base`: the value of which it is; 0: not known */
     FLOW_INDEX,   /* a number of which only its bound is known */
     FLOW_ZERO,    /* it is 0 */
     FLOW_ADDRESS, /* it is the address `number` in the file */
@@ -52,8 +53,8 @@ struct flow_value {
     uint32_t first_fact; /* index in facts; UINT32_MAX: none */
     uint32_t count;      /* of an element at a multiple of base or other (of both: of other): the
                             elements that the array has at least; 0: not known */
-    uint32_t bound; /* of an index, or a product of one: if it is used as an index, it is less; 0:
-                       not known */
+    uint32_t bound;   /* it has been compared with this last, or with less before; 0: it has not */
+    uint64_t bounded; /* where the array is of which it is an index since then; 0: of none yet */
     uint64_t number;
     uint64_t reach; /* the code uses the memory that it points to up to this offset, in bytes */
     uint64_t pool;  /* address in the file of the sync.Pool that it is put into; 0: none known */
