@@ -159,7 +159,7 @@ static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t paren
     return NULL;
 }
 
-/* ---- the assign_sequences ---- */
+/* ---- the walk ---- */
 
 /* Appends the name of a field, which has "[]" for any element of an array. */
 static void append_field(const char *name, size_t size, struct text *text)

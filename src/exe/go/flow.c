@@ -1131,7 +1131,7 @@ static bool flow_add_passes(struct flow *flow, uint64_t callee)
         const enum flow_origin of =
             is_of_other ? flow_value_at(flow, flow_before(flow, one->base))->origin : FLOW_UNKNOWN;
         const struct flow_pass pass = {(uint32_t)callee, value, (uint8_t)i, (uint8_t)flow->floats};
-        if (((flow->wants_frames && value > 1) || one->origin == FLOW_ARGUMENT ||
+        if (((flow->wants_frames && value > PRODUCT) || one->origin == FLOW_ARGUMENT ||
              one->origin == FLOW_RESULT || is_of_static(flow, value) ||
              (is_of_other && (of == FLOW_ARGUMENT || of == FLOW_WORD || of == FLOW_OFFSET))) &&
             !vector_push(&flow->passes, pass))
