@@ -204,8 +204,8 @@ static bool chains_spread(struct chains_finder *finder, size_t begin)
     return true;
 }
 
-/* Reaches all members that are among from, each of which begins a chain, and then all others.
- * Returns false if memory runs out. */
+/* Reaches all members that are among from, each of which begins a chain, and then all members that
+ * these lead to. Returns false if memory runs out. */
 static bool chains_search(struct chains_finder *finder, const uint64_t *from)
 {
     const size_t begin = finder->queue.count;

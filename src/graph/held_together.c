@@ -270,8 +270,9 @@ static inline bool together_reach(struct together_finder *finder, uint32_t objec
            vector_push(&finder->next, object);
 }
 
-/* Reaches what an object of the program holds. Returns false if memory runs out. Pointers that do
- * not hold their target are passed over. */
+/* Reaches what an object of the program holds: the targets of its tier, and of a record of a
+ * waiting goroutine (source.waits) only other such records (tiers_hold()). What has been reached
+ * already is the program's; for that the test is spared. Returns false if memory runs out. */
 static inline bool reach_targets(struct together_finder *finder, uint32_t object)
 {
     const struct tiers *tiers = &finder->graph->tiers;
@@ -283,7 +284,7 @@ static inline bool reach_targets(struct together_finder *finder, uint32_t object
     for (; target < end; target++) {
         if (*target == NO_TARGET)
             continue;
-        if (set_of[*target] != OF_NONE && !source.waits) { /* the program's, therefore */
+        if (set_of[*target] != OF_NONE && !source.waits) {
             if (!reach_again(finder, *target, set))
                 return false;
         } else if (tiers_hold(tiers, source, *target) && !together_reach(finder, *target, set)) {

@@ -413,7 +413,7 @@ static bool wake(struct leaked_finder *finder, struct blocked *blocked)
 static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object, uint64_t pointer,
                             uint64_t reach)
 {
-    enum { SEMAPHORE = 4 /* bytes */ };
+    enum { SEMAPHORE = 4 /* bytes of a uint32, which a pointer may lead into */ };
     for (uint32_t i = map_get(&finder->waits_of, object); i != MAP_NONE && i != NOBODY;
          i = finder->waits.data[i].next) {
         const uint64_t lock = finder->waits.data[i].lock;

@@ -23,7 +23,8 @@
 
 /* ---- the runtime's records ---- */
 
-/* Adds a record that walks pass by. Returns false if memory runs out. */
+/* Adds a record that walks pass by; nothing if the dump has no such object (UINT32_MAX). Returns
+ * false if memory runs out. */
 static bool add_boundary(struct boundaries *boundaries, uint32_t object, enum boundary_of of)
 {
     return object == UINT32_MAX || vector_push(&boundaries->list, ((struct boundary){object, of}));

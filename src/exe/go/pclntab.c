@@ -169,6 +169,8 @@ static void read_go116(struct pclntab *pclntab)
 
 enum { RECORD_GO118 = 40, RECORD_GO120 = 44 /* with startLine */ };
 
+enum { HEADER_WORDS_GO116 = 2 + 5 /* parts */, HEADER_WORDS_GO118 = 3 + 5 };
+
 /* Reads the layout since Go 1.18, in which entries are 32-bit offsets from the text's start.
  * record_size: of a function's record, RECORD_GO…. */
 static void read_go118(struct pclntab *pclntab, unsigned record_size)
@@ -210,19 +212,20 @@ static bool has_records(const struct pclntab *pclntab)
 }
 
 /* Reads the table of a program whose magic number an obfuscator has replaced. Nothing else in the
- * header differs, and the layout is the one that fits. Returns false if it is no such table. */
+ * header differs, so that the layouts are tried, the newest first, until one fits. Returns false if
+ * none does. */
 static bool read_obfuscated(struct pclntab *pclntab)
 {
     read_go118(pclntab, RECORD_GO120);
-    if (has_parts(pclntab, 8) && has_records(pclntab))
+    if (has_parts(pclntab, HEADER_WORDS_GO118) && has_records(pclntab))
         return true;
     pclntab->record_size = RECORD_GO118;
-    if (has_parts(pclntab, 8) && has_records(pclntab))
+    if (has_parts(pclntab, HEADER_WORDS_GO118) && has_records(pclntab))
         return true;
     pclntab->record_size = 0;
     pclntab->entry_size = pclntab->pointer_size;
     read_go116(pclntab);
-    return has_parts(pclntab, 7);
+    return has_parts(pclntab, HEADER_WORDS_GO116);
 }
 
 /* Reads the layout that the magic number says. Returns false if it is not known (unless any_magic,
