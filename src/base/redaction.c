@@ -25,7 +25,7 @@ static inline uint64_t siphash_rotate(uint64_t value, unsigned bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* Reads up to eight bytes, little-endian. */
+/* Returns the number of up to eight bytes, little-endian. */
 static inline uint64_t read_word(const uint8_t *data, size_t size)
 {
     uint64_t word = 0;

@@ -174,7 +174,8 @@ static bool has_all_numbers(const struct g2h_heap *heap)
     return heap->memstats.numbers[MALLOCS] > 0;
 }
 
-/* Does the work of g2h_identity_check() for two heaps. */
+/* Does the work of g2h_identity_check() for two heaps: what both cannot have if they are of one
+ * process is an error. */
 static struct g2h_error *identity_check_process(const struct g2h_heap *before,
                                                 const struct g2h_heap *after)
 {

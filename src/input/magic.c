@@ -51,7 +51,7 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
     return false;
 }
 
-/* Reads a little-endian 8-byte number. */
+/* Returns the little-endian 8-byte number at data. */
 static uint64_t magic_word_at(const uint8_t *data)
 {
     return magic_number_at(data, false, 0, 4) | (uint64_t)magic_number_at(data, false, 4, 4) << 32;
