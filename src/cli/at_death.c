@@ -521,7 +521,9 @@ static void meet_end(struct at_death *at)
 
 /* ---- events ---- */
 
-/* Seizes another thread after the seized one has ended without a stop, as a kernel may have it. */
+/* Seizes another thread after the seized one has ended without a stop, as a kernel may have it. If
+ * there is none, the process has ended without a copy, which is reported: an error if its end was
+ * one that the user wants a dump of. */
 static void follow_lost(struct at_death *at)
 {
     seize_another(at);
@@ -704,7 +706,8 @@ static void begin_program(struct at_death *at)
     g2h_error_destroy(error);
 }
 
-/* Watches a process that the command has started, in place of the command. */
+/* Watches a process that the command has started, in place of the command. Does nothing if it has
+ * ended meanwhile; another error ends the watch. */
 static void follow_heir(struct at_death *at, uint64_t pid)
 {
     struct death_watch watch = {.pid = pid};
@@ -1097,7 +1100,8 @@ static void at_death_finish(struct at_death *at)
 
 /* Waits for the end of a process and writes its heap. Blocks the signals, opens the output, starts
  * the command or attaches to the process, and waits for its end (watch_process). answers gets
- * AT_DEATH_READY when the waiting begins, unless it is negative. */
+ * AT_DEATH_READY when the waiting begins, unless it is negative. Returns this program's exit
+ * status. */
 int at_death_run(const struct options *options, at_death_write *write, void *context, int answers)
 {
     struct at_death at = {

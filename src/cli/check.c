@@ -29,7 +29,8 @@ static const char *name_of(const struct options *options)
 }
 
 /* Chooses the format of a name. Takes the format of the name, or the dump, which is no format of
- * the library. A format that exists but was left out of this build has a message of its own. */
+ * the library. Returns false after printing that there is none: one that was left out of this build
+ * has a message of its own. */
 bool format_choose(struct options *options, const char *name)
 {
     const struct g2h_format *format = g2h_format_find(name, NULL);

@@ -49,7 +49,7 @@ void hold_signals(sigset_t *ret, sigset_t *ret_before)
     pthread_sigmask(SIG_BLOCK, ret, ret_before);
 }
 
-/* Writes a message that was made before, from a signal's handler. */
+/* Writes a message that was made before, from a signal's handler; nothing if that would wait. */
 static void hold_say(const struct hold_message *message)
 {
     if (!messages_can_print())

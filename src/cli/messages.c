@@ -142,7 +142,7 @@ void message_untyped_hint(const struct options *options, const struct g2h_input 
 }
 
 /* Notes what an executable lacks, and what that costs: a version that names a release; DWARF; or
- * both DWARF and names of variables (stripped). */
+ * both DWARF and names of variables (stripped). Nothing if it has them. */
 void message_missing_in_exe(const struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const int named = go_release_parse(g2h_heap_go_version(heap)).minor;
@@ -834,7 +834,7 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
         share / 10, share % 10, reason);
 }
 
-/* Notes that fewer users may read the file now than before. */
+/* Notes that fewer users may read the file now than before; nothing if it is new, or as before. */
 void message_narrowed(const struct target *target)
 {
     struct stat status;

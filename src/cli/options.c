@@ -394,7 +394,7 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
                         (unsigned long long)low, (unsigned long long)high, text);
 }
 
-/* Reads the number or the name of a process. */
+/* Takes the number or the name of a process. Returns false after printing what is wrong. */
 static bool take_pid(struct options *options, const char *text)
 {
     return text[0] != '\0' && strspn(text, "0123456789") < strlen(text)
@@ -472,7 +472,8 @@ static bool take_output(struct options *options, const char *text)
     return true;
 }
 
-/* Reads KEY=VALUE of --label; the key is not empty. */
+/* Takes KEY=VALUE of --label, UTF-8 whose key is not empty. Returns false after printing what is
+ * wrong. */
 static bool take_label(struct options *options, const char *text)
 {
     const char *value = strchr(text, '=');
@@ -491,7 +492,8 @@ static bool take_numbers(struct options *options, const char *text)
     return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
 }
 
-/* Reads the address of --inspect; NULL: the usual one. */
+/* Takes the address of --inspect; NULL: the usual one. Returns false after printing what is
+ * wrong. */
 static bool take_inspect(struct options *options, const char *text)
 {
     struct server_address address;
@@ -503,7 +505,8 @@ static bool take_inspect(struct options *options, const char *text)
                         text);
 }
 
-/* Adds one name of --json=. */
+/* Takes one name of --json=, in the order of enum g2h_report_section. Returns false after printing
+ * which there are. */
 static bool take_section(struct options *options, const char *name)
 {
     static const char *const names[] = {"heap",    "suspects", "goroutines",

@@ -49,7 +49,8 @@ static bool parse_multiple(const char *text, const char *letters, const uint64_t
     return true;
 }
 
-/* Reads a time such as 30s, 5m, 2h or 1d; a number alone is seconds. */
+/* Reads a time such as 30s, 5m, 2h or 1d, at most 30 days; a number alone is seconds. Returns false
+ * if it is none. */
 bool watch_parse_time(const char *text, uint64_t *ret_seconds)
 {
     enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
@@ -57,7 +58,7 @@ bool watch_parse_time(const char *text, uint64_t *ret_seconds)
     return parse_multiple(text, "smhd", factors, 30 * DAY, ret_seconds);
 }
 
-/* Reads a size such as 500K, 64M or 2G, of powers of 1,024. */
+/* Reads a size such as 500K, 64M or 2G, of powers of 1,024. Returns false if it is none. */
 bool watch_parse_size(const char *text, uint64_t *ret_bytes)
 {
     static const uint64_t factors[] = {1 << 10, 1 << 20, 1 << 30, 1 << 10, 1 << 20, 1 << 30};
