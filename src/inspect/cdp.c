@@ -251,7 +251,7 @@ static size_t cut_character(const char *data, size_t size)
 }
 
 /* Sends bytes of the snapshot, after those kept from the last time (request->rest), as far as they
- * are whole characters; keeps the rest. */
+ * are whole characters; keeps the rest. If memory runs out, sends nothing: hub->failed. */
 static void send_bytes(struct hub *hub, const char *data, size_t size)
 {
     struct snapshot_request *request = &hub->requests.current;
@@ -428,8 +428,8 @@ static void cdp_refuse(struct hub *hub, struct cdp_request *request)
 
 /* ---- answered by the session ---- */
 
-/* Asks the session on behalf of a request; done is called with the answer. A body that is too long
- * is refused. */
+/* Asks the session on behalf of a request; done is called with the answer. A body that is too long,
+ * or for which memory runs out, is refused. */
 static void ask(struct hub *hub, struct cdp_request *request, enum channel_kind kind,
                 const struct text *body, questions_done *done)
 {
@@ -506,7 +506,7 @@ static void get_heap_id(struct hub *hub, struct cdp_request *request)
 }
 
 /* Handles the method by which DevTools selects an object. A row of the Memory panel has been
- * selected: it is $0 now, and those before become $1 and on. */
+ * selected: it is $0 now, and those before become $1 and on. What is no id is refused. */
 static void add_inspected(struct hub *hub, struct cdp_request *request)
 {
     _cleanup_(text_deinit) struct text digits = {0};

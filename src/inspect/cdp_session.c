@@ -248,7 +248,7 @@ static double percent_of(const char *phase, double part)
     return 0;
 }
 
-/* Tells the session how far the child is, whenever the percentage has changed. */
+/* Tells the session how far the child is, whenever the percentage has become higher. */
 static void report(void *context, const char *phase, uint64_t done, uint64_t total,
                    uint64_t objects)
 {
@@ -636,7 +636,8 @@ static struct g2h_error *append_source(const struct session *session, const char
                               "there is no such file; --source DIR says where files are");
 }
 
-/* Appends the answer to a request other than a snapshot. */
+/* Appends the answer to a request other than a snapshot, by its kind. Error: that of the request,
+ * or there is no such kind. */
 static struct g2h_error *append_answer(struct running *running, uint32_t kind,
                                        const struct text *body, struct text *text)
 {

@@ -46,7 +46,8 @@ static bool receive_all(int fd, char *data, size_t size)
     return true;
 }
 
-/* Waits for a whole message: its head, and then its body, which gets a null after it. */
+/* Waits for a whole message: its head, and then its body, which gets a null after it. Returns what
+ * came of it: see enum channel_state. */
 enum channel_state channel_receive(int fd, struct channel_head *ret, struct text *body)
 {
     body->size = 0;

@@ -327,7 +327,7 @@ static struct g2h_error *take_retained(struct evaluation *evaluation, struct rem
     return NULL;
 }
 
-/* A visitor: counts properties. */
+/* A visitor: counts properties. Returns true, so that all are visited. */
 static bool count_property(void *context, const char *name, size_t size,
                            const struct remote *property)
 {

@@ -142,7 +142,7 @@ bool websocket_accept(const char *key, size_t size, char ret[WEBSOCKET_ACCEPT])
     return true;
 }
 
-/* Reads a length in network byte order. */
+/* Returns a length of so many bytes in network byte order. */
 static uint64_t read_length(const uint8_t *at, unsigned bytes)
 {
     uint64_t length = 0;

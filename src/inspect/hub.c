@@ -34,7 +34,8 @@ static bool has_panel(const struct hub *hub)
     return false;
 }
 
-/* Waits only if there is a client with a panel, which others could disturb. */
+/* Returns whether new clients are accepted now: later only if there is a client with a panel, which
+ * others could disturb. */
 bool hub_may_accept(const struct hub *hub)
 {
     return hub->now >= hub->accepts_from || !has_panel(hub);

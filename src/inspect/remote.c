@@ -445,7 +445,8 @@ static struct g2h_error *write_redacted(struct taken *taken, const struct g2h_va
     return NULL;
 }
 
-/* Appends a value by its kind. With --redact, strings and numbers are hidden. */
+/* Appends a value by its kind; of a kind that DevTools has not, as an object. With --redact,
+ * strings and numbers are hidden, but not what a pointer leads to. */
 static struct g2h_error *write_value(struct taken *taken, const struct remote *remote,
                                      struct text *text)
 {
@@ -542,7 +543,8 @@ static struct g2h_error *write_parts(struct taken *taken, const struct remote *r
     return remote_append_object(taken, &remote->place, &name, &summary.text, text);
 }
 
-/* Appends a RemoteObject of CDP, by its kind. */
+/* Appends a RemoteObject of CDP, by its kind: a struct or array, or a list, with its parts; other
+ * values; a node; a number; words; else undefined. A redacted struct is a value. */
 struct g2h_error *remote_write(struct taken *taken, const struct remote *remote, struct text *text)
 {
     struct remote_place place;
@@ -740,8 +742,8 @@ static struct g2h_error *walk_entries(const struct walk *walk, const struct g2h_
     return NULL;
 }
 
-/* Finds the location of an entry's key or element. *ret_found becomes whether there is such an
- * entry. */
+/* Finds the location of an entry's key or element (place->first, ->second). *ret_found becomes
+ * whether the place's node is a map and has such an entry. */
 static struct g2h_error *find_entry(struct taken *taken, const struct remote_place *place,
                                     bool *ret_found, struct g2h_location *ret)
 {

@@ -85,7 +85,8 @@ static const char *last_line(int fd, char said[MOST_SAID + 1])
     return line ? line + 1 : said;
 }
 
-/* Waits for the end of a command. Error: it failed, with its last message; or died of a signal. */
+/* Waits for the end of a command. Error: it failed, with its last message; or died of a signal.
+ * None if its status is not known. */
 static struct g2h_error *command_end(struct command *command, const char *words)
 {
     char said[MOST_SAID + 1] = "";
@@ -467,8 +468,10 @@ void scripts_append_events(const struct scripts *scripts, struct text *text)
 }
 
 /* Appends the path of a file below a directory, which may be at another depth in the line table:
- * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. Returns false, and appends nothing, if the
- * path has "..", or if memory runs out. */
+ * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. Tries the path with fewer and fewer parts
+ * at its begin; if no such file can be read, appends the last one tried. Returns false if the path
+ * has
+ * "..", or if memory runs out. */
 static bool append_below(const char *directory, const char *file, size_t size, struct text *text)
 {
     const size_t before = text->size;

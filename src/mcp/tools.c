@@ -95,8 +95,8 @@ void answers_destroy(struct answers **ret)
     free(answers);
 }
 
-/* Builds the indexes for questions about single objects, when the first of these is asked: they
- * take as long as a part of the report, and half as much memory. */
+/* Builds the indexes for questions about single objects, once, when the first of these is asked:
+ * they take as long as a part of the report, and half as much memory. */
 static struct g2h_error *answers_need_held(struct answers *answers)
 {
     if (answers->findings.held)
