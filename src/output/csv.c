@@ -213,6 +213,7 @@ static inline char *csv_put_field(char *at, const char *field, size_t size)
     return at + size;
 }
 
+/* Writes the first row, which names the columns. */
 static struct g2h_error *csv_put_head(struct worker_buffer *buffer, const char *head)
 {
     TRY(worker_buffer_provide(buffer, strlen(head), LARGE));

@@ -112,7 +112,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
                                               : database_fail(database, SQLITE_IOERR_TRUNCATE);
 }
 
-/* Does nothing: files of all formats get their names without being synced. */
+/* SQLite's xSync. Does nothing: files of all formats get their names without being synced. */
 static int file_sync(sqlite3_file *file, int flags)
 {
     (void)file;
@@ -185,8 +185,8 @@ static const sqlite3_io_methods methods = {
 
 /* ---- the VFS of that file ---- */
 
-/* Opens the descriptor's file, or a temporary file by the usual VFS: SQLite sorts with files that
- * have no name. */
+/* SQLite's xOpen. Opens the descriptor's file, or a temporary file by the usual VFS: SQLite sorts
+ * with files that have no name. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret)
 {
     struct database *database = vfs->pAppData;
@@ -207,7 +207,8 @@ static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* Reports that no file exists: the database has neither a journal nor other files beside it. */
+/* SQLite's xAccess. Reports that no file exists: the database has neither a journal nor other files
+ * beside it. */
 static int database_find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs;
@@ -507,7 +508,7 @@ struct rows_cursor {
     const int64_t *at, *end;
 };
 
-/* Declares the columns of the virtual table. */
+/* SQLite's xConnect: declares the columns of the virtual table. */
 static int connect_table(sqlite3 *handle, void *context, int count, const char *const *arguments,
                          sqlite3_vtab **ret, char **ret_error)
 {
@@ -594,6 +595,7 @@ static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
     return SQLITE_OK;
 }
 
+/* SQLite's xRowid: the number of the row. */
 static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 {
     const struct rows_cursor *cursor = (struct rows_cursor *)base;

@@ -113,7 +113,7 @@ static struct g2h_error *shorten_arrays(struct copying *copying, uint64_t larges
 
 /* ---- copying ---- */
 
-/* Writes a hole of the input: as a hole, or compressed as zeros. */
+/* Writes a hole of the input, if it has bytes: as a hole, or compressed as zeros. */
 static struct g2h_error *put_zeros(const struct copying *copying, struct worker_buffer *buffer,
                                    uint64_t zeros)
 {

@@ -384,7 +384,7 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
 }
 
 /* Finds an ID for a folded node. The hash stands for the members, so that a folded node with other
- * members is another node. */
+ * members is another node. By age it is a new one. Returns false if memory runs out. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t position;

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-/* Packs the digits of a number into a word that is copied as a whole: the first digit in the lowest
+/* Returns the digits of a number in a word that is copied as a whole: the first digit in the lowest
  * byte, and their number in the highest one, so at most 7. */
 uint64_t json_short(uint32_t value)
 {
@@ -92,7 +92,7 @@ char *json_string(char *at, const char *text, size_t size)
     return at;
 }
 
-/* Counts how many bytes more it takes if <, > and & are written as \u003c and so on. */
+/* Returns how many bytes more it takes if <, > and & are written as \u003c and so on. */
 size_t json_markup(const char *text, size_t size)
 {
     enum { MORE = sizeof("\\u003c") - sizeof("<") };

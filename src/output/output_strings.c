@@ -1100,7 +1100,7 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     return NULL;
 }
 
-/* Names the edges to elements of lists, if there are any. */
+/* Names the edges to elements of lists, if there are any. Returns false if memory runs out. */
 bool strings_name_links(struct strings *strings, const struct overlay *overlay)
 {
     return overlay->link_count == 0 ||

@@ -126,6 +126,7 @@ static const struct overlay_move *from_goroutine(const struct overlay *overlay, 
     return at < overlay->moves.count ? &overlay->moves.data[at] : NULL;
 }
 
+/* Returns the first move of a stack from a node on, or NULL. */
 static const struct overlay_move *from_stack(const struct overlay *overlay, uint32_t node)
 {
     size_t at;
@@ -278,7 +279,7 @@ static size_t keep_edges(const struct overlay_edges *reader, struct g2h_edge *ed
     return kept;
 }
 
-/* Makes the next edges to elements of a list, at most most. */
+/* Makes the next edges to elements of a list, at most most. Returns how many. */
 static size_t read_links(struct overlay_edges *reader, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;

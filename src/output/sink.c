@@ -152,6 +152,7 @@ static struct g2h_error *end_member(const struct sink *sink)
     return sink_write_all(sink, tail, sizeof(tail));
 }
 
+/* Returns a sink that writes where the options say. */
 static struct sink sink_of(const struct g2h_output_options *options)
 {
     return (struct sink){.fd = options->fd,
@@ -249,7 +250,8 @@ static struct g2h_error *collect_bytes(struct sink_stream *stream, const uint8_t
     return NULL;
 }
 
-/* Writes the head before the first bytes. */
+/* Writes the head before the first bytes, and with gzip gets the memory to collect them; nothing
+ * later. */
 static struct g2h_error *begin_stream(struct sink_stream *stream)
 {
     if (stream->has_begun)

@@ -130,7 +130,8 @@ static bool names_append_labels(const struct names_maker *maker, uint32_t member
     return has_some;
 }
 
-/* Names a goroutine, or a group of them: of a group the edges lead to the members. */
+/* Names a goroutine, or a group of them, with their labels; one without labels keeps its name. Of a
+ * group the edges lead to the members. */
 static struct g2h_error *names_make(struct names_maker *maker, uint32_t number,
                                     const struct g2h_node *node, struct strings *strings,
                                     struct goroutine_names *ret)

@@ -575,7 +575,7 @@ static struct g2h_error *finish_groups(struct grouping *grouping)
 }
 
 /* Groups the finalizers below both nodes, cleanups, the timers of all processors, and variables.
- * Groups of one member are still among them. */
+ * Groups of one member are still among them. None if nodes are folded. */
 static struct g2h_error *find_groups(struct grouping *grouping, const target_vector *timers)
 {
     const struct g2h_view *view = grouping->making->view;

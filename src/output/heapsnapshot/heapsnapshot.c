@@ -762,7 +762,7 @@ static struct g2h_error *write_edges_of_contexts(const struct heapsnapshot_snaps
     return NULL;
 }
 
-/* Writes the root's edge to "(event handlers)". Its number keeps it last. */
+/* Writes the root's edge to "(event handlers)", if there are any. Its number keeps it last. */
 static struct g2h_error *write_edge_to_handlers(const struct heapsnapshot_snapshot *snapshot,
                                                 struct worker_buffer *buffer)
 {

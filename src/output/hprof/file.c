@@ -71,7 +71,7 @@ uint64_t written_size(const struct written *written, uint32_t number, const stru
     return size;
 }
 
-/* Sums up what is not written of all nodes. */
+/* Returns how many bytes of all nodes are not written. */
 uint64_t g2h_hprof_cut(const struct g2h_view *view, const struct g2h_output_options *given)
 {
     struct g2h_output_options options;

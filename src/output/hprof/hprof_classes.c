@@ -50,7 +50,7 @@ bool java_names_text(struct java_names *names, const char *text, size_t size, ui
 }
 
 /* Finds the ID of a name of the view. Each name of the view is made once: names->of_view remembers
- * it, 0 for those that are not made yet. */
+ * it, 0 for those that are not made yet. Returns false if memory runs out. */
 bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
 {
     size_t size;
@@ -118,7 +118,7 @@ static bool is_javas(struct g2h_bytes name)
 }
 
 /* Appends a name that is turned into a Java class's. What would be a class of Java itself, or an
- * array, gets " (Go)" after it. */
+ * array, or would be empty, gets " (Go)" after it. */
 void java_class_name(const char *name, size_t size, struct text *ret)
 {
     const size_t begin = ret->size;
@@ -395,7 +395,7 @@ static struct g2h_error *find_word_names(struct classes *classes, uint32_t node,
 }
 
 /* Adds a pointer for each word of the first object of a shape, with the name of the pointer that is
- * there, or "f16" by its offset. */
+ * there, or "f16" by its offset. Sets parts->too_many if there are more than FIELDS_MOST. */
 static struct g2h_error *parts_by_words(struct classes *classes, const struct shape_key *key,
                                         struct parts *parts)
 {
@@ -804,8 +804,8 @@ struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
     return add_padding(classes, shape);
 }
 
-/* Returns whether an array is written as an object array, since its elements are pointers or it is
- * long; sets the shape's base and stride. */
+/* Returns whether an array is written as an object array, since its elements are pointers, or not
+ * known, or it is long; sets the shape's base and stride. A short one (LEAST_ARRAY) never is. */
 static bool is_object_array(struct classes *classes, const struct shape_key *key,
                             struct shape *shape)
 {

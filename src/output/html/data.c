@@ -30,7 +30,7 @@ void data_key(struct data *data, const char *key)
     data_words(data, "\":");
 }
 
-/* Adds a string of UTF-8. */
+/* Adds a string of UTF-8. If memory runs out, json->text.failed is set. */
 static void data_put_string(struct data_json *json, const struct text *text)
 {
     struct text *out = &json->text;

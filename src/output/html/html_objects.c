@@ -117,7 +117,8 @@ static struct g2h_error *put_path(struct data *data, const node_vector *nodes)
     return NULL;
 }
 
-/* Adds the groups of roots that together hold an object, or hold its holder. */
+/* Adds the groups of roots that together hold an object, or hold its nearest holder that has such;
+ * nothing if none has. */
 static void put_sharers(struct data *data, uint32_t node)
 {
     const char *sharers;
@@ -256,7 +257,7 @@ struct g2h_error *data_put_largest(struct data *data, const struct html_tree *tr
 enum { MOST_CALLS = 24 };
 
 /* Adds the stack of one of the goroutines in a place: its functions and lines, the innermost one
- * first. */
+ * first, MOST_CALLS at most; its number, too, unless the view is redacted. */
 static struct g2h_error *put_example_stack(struct objects *objects, uint32_t place)
 {
     struct data *data = objects->data;

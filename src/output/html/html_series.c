@@ -201,7 +201,8 @@ static const char *place_name(const struct merged *merged, uint32_t node, size_t
     return blank + 1;
 }
 
-/* Adds the places whose number of goroutines has changed most. */
+/* Adds the places whose number of goroutines has changed most, with that number in each base and,
+ * last, now. */
 static struct g2h_error *put_places(const struct html_series *series)
 {
     struct data *data = series->data;

@@ -73,6 +73,8 @@ struct profile {
  * wire type. */
 enum { VARINT = 0, BYTES = 2 };
 
+/* All functions below that return bool return false if memory runs out. */
+
 /* Begins a profile, whose bytes are appended to out. */
 static bool profile_init(struct profile *profile, struct worker_buffer *out)
 {
@@ -101,8 +103,7 @@ static bool profile_put_varint(struct worker_buffer *buffer, uint64_t value)
     return true;
 }
 
-/* Append a field: a number; bytes; or a string, by its number in the table of strings. A number 0
- * is left out, since readers of profile.proto do not need it. */
+/* Appends a field that is a number. 0 is left out: readers take what is not there for 0. */
 static bool profile_put_number(struct worker_buffer *buffer, unsigned field, uint64_t value)
 {
     return value == 0 ||

@@ -59,7 +59,7 @@ static bool is_begin(char byte)
     return ((unsigned char)byte & 0xc0) != 0x80;
 }
 
-/* Counts the characters of a text in UTF-8: the bytes that begin one. */
+/* Returns the number of characters of a text in UTF-8: of the bytes that begin one. */
 size_t page_characters(const void *text, size_t size)
 {
     const char *data = text;
@@ -711,7 +711,7 @@ static const struct page_value *take_value(const struct page_value **next,
     return (*next)++;
 }
 
-/* Reads a number, or takes it from the values if it is a star. */
+/* Returns a number that it reads, or takes from the values if it is a star; 0 if it is neither. */
 static size_t read_number(const char **at, const struct page_value **next)
 {
     size_t number = 0;
@@ -906,7 +906,8 @@ static bool table_is_full(const struct table *table)
     return table->ends.count / table->count >= table->most;
 }
 
-/* Passes over the next row if it is not shown, so that it need not be formatted. */
+/* Passes over the next row if it is not shown, so that it need not be formatted. Returns whether it
+ * did. */
 bool table_skip_row(struct table *table)
 {
     return table->page->is_json ? page_skip_element(table->page) : table_is_full(table);

@@ -376,7 +376,7 @@ static void put_since(const struct report *report, bool is_other)
 }
 
 /* Reports how the process ended whose heap was written then: "killed by the OOM killer at
- * 2026-11-27 13:05:35Z, with 629 MB resident, limit 629 MB". */
+ * 2026-11-27 13:05:35Z, with 629 MB resident, limit 629 MB". Nothing of other heaps. */
 static void put_ending(const struct report *report)
 {
     const struct g2h_ending *ending = g2h_heap_ending(g2h_view_heap(report->findings->view));
@@ -483,7 +483,7 @@ static bool is_short(const struct report_work *work)
     return work->wanted->is_short && !work->wanted->json && !report_is_asked(work);
 }
 
-/* Returns whether the report has a section. */
+/* Returns whether the report has a section: all are in the text, and in JSON if none is chosen. */
 static bool report_has_section(const struct report_work *work, enum g2h_report_section section)
 {
     return work->wanted->sections == 0 || !work->wanted->json ||

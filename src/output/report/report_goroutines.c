@@ -245,7 +245,7 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
 }
 
 /* Appends a go statement that is too long: the name of the function that called its function goes
- * first, then the begin of the file's name. */
+ * first, then the begin of the file's name. Of that function its line stays, if there is room. */
 static void site_fit(struct text *text, const char *data, size_t size, size_t most)
 {
     struct g2h_bytes site = report_bytes(data, size);

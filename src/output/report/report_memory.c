@@ -260,8 +260,8 @@ bool report_put_memory_growth(const struct report *report)
 
 /* ---- the suspect ---- */
 
-/* Reports which fields and variables point to mappings of a part. Only for files and for memory of
- * C. */
+/* Reports which fields and variables point to mappings of a part. Nothing for parts other than
+ * files and memory of C. */
 static struct g2h_error *report_memory_put_pointers(const struct report *report,
                                                     enum g2h_memory_part part)
 {

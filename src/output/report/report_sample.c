@@ -53,7 +53,8 @@ static uint32_t sample_merged(const struct findings *findings, uint32_t object)
 }
 
 /* Adds an object to the two sets of its class, by which their numbers are estimated: of its
- * objects, and of all that are merged with them, such as the memory of a map. */
+ * objects, and of all that are merged with them, such as the memory of a map. Nothing if it is in
+ * no class. */
 static struct g2h_error *sample_add_object(struct sample_report *sample, uint32_t object)
 {
     const struct findings *findings = sample->report->findings;

@@ -328,7 +328,8 @@ static void put_maps(const struct report *report, const struct waste_rows *maps)
     PUT(page, "[/]</>");
 }
 
-/* Reports equal strings: how many differ, and those that waste most, cut to LONGEST characters. */
+/* Reports equal strings, if there are any: how many differ, and those that waste most, cut to
+ * LONGEST characters. */
 static void put_equals(const struct report *report, const struct equals *equals)
 {
     struct page *page = report->page;

@@ -144,7 +144,7 @@ static struct g2h_error *put_stale(const struct report *report, const struct who
 }
 
 /* Reports the size of one entry and its parts, which add up to it: "355 B = main.counter 176 B +
- * slots 65 B + []string 65 B + 49 B". */
+ * slots 65 B + []string 65 B + 49 B". Nothing of a single entry; and no parts if one is all. */
 static void put_each(const struct report *report, const struct suspect *suspect)
 {
     enum { LEAST = 50 /* divisor: the share of an entry that a part has at least to be named */ };
@@ -190,7 +190,8 @@ static void put_address(const struct report *report, uint32_t number)
 }
 
 /* Adds the location of a goroutine to its name, as its place has it: "goroutine 7 [chan receive]
- * main.main.gowrap1" becomes "goroutine 7 [chan receive] main.consume ← main.main.gowrap1". */
+ * main.main.gowrap1" becomes "goroutine 7 [chan receive] main.consume ← main.main.gowrap1". Leaves
+ * a name of another form. */
 static void name_by_place(const struct report *report, uint32_t place, struct text *name)
 {
     const struct g2h_bytes of_place = report_name(report, place);
@@ -287,7 +288,8 @@ static void put_pinned(const struct report *report, const struct pinned *pinned)
             pinned->referred, pinned->elements, pinned->arrays);
 }
 
-/* Reports how little of arrays is in use by the slices that keep them, or of strings. */
+/* Reports how little of arrays is in use by the slices that keep them, or of strings; nothing if
+ * there are none. */
 static void put_views(const struct report *report, const struct who *who)
 {
     const struct views *views = &who->views;
@@ -621,8 +623,8 @@ static void put_stacks(const struct report *report, uint32_t place)
                retained);
 }
 
-/* Reports what can resume or stop a coroutine: what holds the functions next and stop of
- * iter.Pull. */
+/* Reports what can resume or stop a coroutine: what holds the functions next and stop of iter.Pull.
+ * Nothing if the goroutine is none, or nothing holds them. */
 static struct g2h_error *put_coroutine(const struct report *report, uint32_t goroutine)
 {
     _cleanup_(text_deinit) struct text path = {0};
@@ -835,7 +837,8 @@ static void put_head(const struct report *report, const struct who *who)
     PUT(page, "\n");
 }
 
-/* Reports how many of the goroutines that a suspect is, or that hold it, can never run again. */
+/* Reports how many of the goroutines that a suspect is, or that hold it, can never run again;
+ * nothing if all can. */
 static struct g2h_error *put_leaked(const struct report *report, const struct suspect *suspect)
 {
     const struct findings *findings = report->findings;

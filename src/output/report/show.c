@@ -142,7 +142,8 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
     page_close(page);
 }
 
-/* Appends how often something is so: "never nil", "always nil", "nil in 3 of 12". */
+/* Appends how often something is so: "never nil", "always nil", "nil in 3 of 12"; after what the
+ * text already has, and a semicolon. */
 static void append_share(struct text *text, const char *what, uint64_t part, uint64_t whole)
 {
     text_printf(text, "%s%s%s", text->size > 0 ? "; " : "",
