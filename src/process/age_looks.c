@@ -171,8 +171,9 @@ struct aged_span *ages_span(struct g2h_ages *ages, uint64_t index)
     return &ages->spans.data[index];
 }
 
-/* Counts the end of an object that was first seen at the look `since`, unless it ended too soon
- * (SURVIVED_LEAST). */
+/* Counts the end, since the last look, of an object that was first seen at the look `since`, unless
+ * it ended too soon (SURVIVED_LEAST). Those of the first look are counted apart, as their age is
+ * not known, and those of the looks that will be before the next window. */
 static inline void note_end(struct g2h_ages *ages, uint8_t class, age since)
 {
     if ((unsigned)since + SURVIVED_LEAST > ages->look_count)
@@ -318,7 +319,8 @@ static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
 }
 
 /* Writes FACT_AGES: times and counts, the looks, then per span, ascending by address, its shape and
- * the ages of its slots; 0 ends them. Spans without objects are left out. */
+ * the ages of its slots; 0 ends them. Spans without objects are left out. Returns false if memory
+ * runs out. */
 bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer)
 {
     _cleanup_vector_ VECTOR(const struct aged_span *) sorted = {0};

@@ -889,7 +889,8 @@ enum { POLL = 3, REST = 20, SECOND = 1000 };
 
 CLEANUP_POINTER(ages_cleanup, struct g2h_ages, g2h_ages_destroy);
 
-/* Finds the runtime of a live process in its memory, and prepares looks. */
+/* Finds the runtime of a live process in its memory, and prepares looks. Error: the process cannot
+ * be read, its runtime is not found, or it is not known where this release has its marks. */
 static struct g2h_error *find_runtime(uint64_t pid, struct g2h_exe *exe, struct g2h_ages *ages)
 {
     char name[32];

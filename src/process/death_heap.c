@@ -37,7 +37,8 @@ static struct range usual_heap(uint16_t machine)
     }
 }
 
-/* Records where the runtime is, and the range of the heap by its first arena. */
+/* Records where the runtime is, and the range of the heap by its first arena; nothing if it has
+ * none yet. */
 static void note_runtime(const struct runtime *runtime, struct death_heap *ret)
 {
     struct runtime_arenas arenas;

@@ -134,7 +134,8 @@ static struct g2h_error *read_notes(struct core_reading *reading, uint64_t offse
     return NULL;
 }
 
-/* Finds the files that were mapped, and the one that contains the program's entry point. */
+/* Finds the files that were mapped, and the one that contains the program's entry point, if one
+ * does. */
 static struct g2h_error *find_files(const struct core_reading *reading)
 {
     struct process *process = reading->process;

@@ -961,7 +961,7 @@ static struct g2h_error *put_resident(struct records *records)
 CLEANUP_POINTER(destroy_ages, struct g2h_ages, g2h_ages_destroy);
 
 /* Writes since which collection the objects live. Without having been watched, it is known of each
- * object whether it survived the last collection. */
+ * object whether it survived the last collection; so of a process that is not the one watched. */
 static struct g2h_error *put_ages_of_objects(struct records *records)
 {
     _cleanup_(destroy_ages) struct g2h_ages *own = NULL;

@@ -310,7 +310,7 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 
 /* ---- looking ---- */
 
-/* Records a word that begins the longest chain of blocks with queued cleanups so far. */
+/* Records a word if it begins the longest chain of blocks with queued cleanups so far. */
 static void examine_cleanups(struct search *search, uint64_t address, uint64_t value)
 {
     const uint64_t cleanups = count_chained_cleanups(search, value);

@@ -385,7 +385,8 @@ static struct g2h_error *sort_threads(struct threads *threads)
     return NULL;
 }
 
-/* Returns the thread whose stack pointer is in [low, high), or NULL. */
+/* Returns the thread whose stack pointer is in [low, high), or NULL; also if this machine's
+ * registers are not known. */
 static const struct process_thread *thread_on(const struct threads *threads, uint64_t low,
                                               uint64_t high)
 {

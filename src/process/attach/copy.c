@@ -440,7 +440,7 @@ char *copied_executable(uint64_t pid)
 /* ---- the copy ---- */
 
 /* Makes another space if the prepared one does not hold all pages, because the process has grown
- * far meanwhile. */
+ * far meanwhile. Returns false if there is no memory for it. */
 bool copied_make_space(const struct attach_pages *pages, struct attach_space *space)
 {
     if (attach_space_holds(space, pages))
@@ -550,7 +550,7 @@ int copied_open_child(uint64_t pid, const struct copied_wiped *wiped, struct att
 }
 
 /* Opens a window (process.h) to the memory of a process in place of a copy in *ret. space is empty,
- * and must outlive it. */
+ * and must outlive it. Returns 0 or an errno value. */
 int copied_open_window(uint64_t pid, struct attach_space *space, struct process *ret)
 {
     static const struct copied_wiped none;

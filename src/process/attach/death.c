@@ -1134,7 +1134,7 @@ static int death_copy_all(struct dying *dying, struct process *ret, struct attac
 }
 
 /* Copies a process that has stopped at its end. At its end a process has one thread's registers
- * left: those of the thread that is watched. */
+ * left: those of the thread that is watched. Returns 0 or an errno value. */
 int death_copy(const struct death_watch *watch, const struct death_order *order,
                struct death_reserve *reserve, struct process *ret, struct attach_account *account,
                struct death_loss *loss)

@@ -140,7 +140,8 @@ static bool has_fork_flag(const char *line, const char flag[4])
 
 /* Looks at the mappings of the process (smaps). Refuses memory of aio and of io_uring, whose
  * descriptor may be closed, and memory that a child does not get (MADV_DONTFORK, "dc"). Lists the
- * memory that is zeros in a child (MADV_WIPEONFORK, "wf"): it has to be copied from the process. */
+ * memory that is zeros in a child (MADV_WIPEONFORK, "wf"): it has to be copied from the process.
+ * Returns false with the reason in fork->refused. */
 bool attach_fork_check_mappings(struct attach_fork *fork, const char *smaps)
 {
     struct fork_mapping mapping = {0};
@@ -165,6 +166,8 @@ bool attach_fork_check_mappings(struct attach_fork *fork, const char *smaps)
     return true;
 }
 
+/* Reads the mappings of the process and looks at them. Returns false with the reason in
+ * fork->refused. */
 static bool check_mappings(struct attach_fork *fork)
 {
     _cleanup_(text_deinit) struct text smaps = {0};

@@ -428,7 +428,7 @@ static bool restore_thread(const struct injection *injection)
     return ptrace(PTRACE_SETOPTIONS, injection->tracee->id, NULL, NULL) == 0 && good;
 }
 
-/* Makes a process the OOM killer's first choice. */
+/* Makes a process the OOM killer's first choice, if that is possible. */
 static void prefer_for_oom_killer(pid_t id)
 {
     const int fd = open(procfs_path(pid_number(id), "oom_score_adj").text, O_WRONLY | O_CLOEXEC);
@@ -439,7 +439,8 @@ static void prefer_for_oom_killer(pid_t id)
 }
 
 /* Records the process that the call has made, once it has stopped, which it does before its first
- * instruction. That it can be waited for shows that it is a tracee of this thread. */
+ * instruction. That it can be waited for shows that it is a tracee of this thread. If not, none is
+ * recorded. */
 static void take_child(struct injection *injection)
 {
     unsigned long child = 0;

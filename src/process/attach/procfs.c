@@ -134,7 +134,7 @@ int procfs_read_of(uint64_t pid, const char *name, struct text *ret)
 }
 
 /* Reads the name of a process, which its program may set to anything: /proc/PID/comm, without the
- * newline. */
+ * newline. Returns 0 or an errno value. */
 int procfs_read_name(uint64_t pid, struct text *ret)
 {
     const int error = procfs_read_of(pid, "comm", ret);
@@ -144,7 +144,7 @@ int procfs_read_name(uint64_t pid, struct text *ret)
 }
 
 /* Reads the name of a process's program. The kernel cuts a process's name to 15 characters; the
- * name of its executable completes it if it begins with them. */
+ * name of its executable completes it if it begins with them. Returns 0 or an errno value. */
 int procfs_read_whole_name(uint64_t pid, struct text *ret)
 {
     enum { CUT = 15 /* the kernel's TASK_COMM_LEN without the null */ };
@@ -408,8 +408,8 @@ static bool children_list(uint64_t pid, uint64_t *ret, size_t most, size_t *foun
     return true;
 }
 
-/* Finds the descendants of a process. Follows the kernel's lists of children; where there are none,
- * children_find() looks at all processes. */
+/* Finds the descendants of a process, at most `most`. Returns how many. Follows the kernel's lists
+ * of children; where there are none, children_find() looks at all processes. */
 size_t children_find_quickly(uint64_t pid, uint64_t *ret, size_t most)
 {
     size_t found = 0;

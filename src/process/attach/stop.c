@@ -183,7 +183,8 @@ static int start_urgent(pthread_t *ret, void *(*body)(void *), void *argument)
     return error;
 }
 
-/* Starts a thread, urgent from its first instruction if the system allows that. */
+/* Starts a thread, urgent from its first instruction if the system allows that. Returns 0 or an
+ * errno value. */
 int attach_urgent_start(pthread_t *ret, void *(*body)(void *), void *argument)
 {
     return start_urgent(ret, body, argument) == 0 ? 0 : pthread_create(ret, NULL, body, argument);
@@ -523,7 +524,7 @@ static void stop_destroy(struct attach_tracer *tracer)
 }
 
 /* Stops all threads of a process. Only the thread that has seized others may use them (ptrace(2)),
- * so a thread of its own does all of that and waits for flags. */
+ * so a thread of its own does all of that and waits for flags. Returns 0 or an errno value. */
 int attach_stop(uint64_t pid, struct attach_fork *fork, struct attach_stop *ret)
 {
     struct attach_tracer *tracer = calloc(1, sizeof(*tracer));
