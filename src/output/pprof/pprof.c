@@ -110,6 +110,7 @@ static bool profile_put_number(struct worker_buffer *buffer, unsigned field, uin
            (profile_put_varint(buffer, field << 3 | VARINT) && profile_put_varint(buffer, value));
 }
 
+/* Appends a field that is bytes: a message, a string of the table, or packed numbers. */
 static bool profile_put_bytes(struct worker_buffer *buffer, unsigned field, const char *data,
                               size_t size)
 {
@@ -117,6 +118,7 @@ static bool profile_put_bytes(struct worker_buffer *buffer, unsigned field, cons
            worker_buffer_put(buffer, data, size);
 }
 
+/* Appends a field that is a string, by its number in the table of strings. */
 static bool profile_put_string(struct profile *profile, struct worker_buffer *buffer,
                                unsigned field, const char *text, size_t size)
 {
