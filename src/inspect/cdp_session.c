@@ -234,7 +234,8 @@ struct reporting {
     uint8_t percent;
 };
 
-/* Converts the part of a phase that is done, 0 to 1, into a percentage of the whole snapshot. */
+/* Returns the percentage of the whole snapshot that is done with a part of a phase, 0 to 1; 0 in
+ * other phases, such as "writing", whose bytes DevTools counts itself. */
 static double percent_of(const char *phase, double part)
 {
     static const struct {

@@ -977,7 +977,7 @@ static struct g2h_error *walk_goroutines(const struct walk *walk)
 
 /* ---- places ---- */
 
-/* Visits the values of an object, or the entries if it is a map. */
+/* Visits the values of an object, or of a part of one; if it is a map as a whole, the entries. */
 static struct g2h_error *walk_object(const struct walk *walk, const struct g2h_location *location)
 {
     if (g2h_location_is_map(walk->taken->made.view, location) && walk->place->path_size == 0)

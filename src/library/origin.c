@@ -22,8 +22,8 @@ CLEANUP_POINTER(origin_close_input, struct g2h_input, g2h_input_close);
 
 /* ---- what to open ---- */
 
-/* Adds the name of the process's file to an error about a file that is not Go. Takes over the
- * error. */
+/* Adds the name of the first file of the process that has Go in it, if there is one, to an error
+ * about a file that is not Go. Takes over the error, and returns it or the new one. */
 static struct g2h_error *origin_explain(struct g2h_error *error, const struct origin *origin)
 {
     const struct g2h_module *module = origin->modules.list;

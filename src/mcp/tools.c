@@ -53,7 +53,8 @@ struct answers {
 
 /* ---- the kept heap ---- */
 
-/* Computes the findings about growth, which share everything but the growth with the others. */
+/* Computes the findings about growth, which share everything but the growth with the others;
+ * nothing without a base. */
 static struct g2h_error *answers_find_growth(struct answers *answers)
 {
     if (!answers->options.base)
