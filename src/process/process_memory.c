@@ -465,7 +465,7 @@ static int compare_starts(const void *a, const void *b)
     return COMPARE(one->start, other->start);
 }
 
-/* Adds a file that is mapped several times or in several pieces: count mappings of one path.  A
+/* Adds a file that is mapped several times or in several pieces: count mappings of one path. A
  * file with code is a program, and is only counted, as is one without resident pages. */
 static struct g2h_error *add_file(const struct mapping *mappings, size_t count,
                                   struct g2h_memory *memory)

@@ -221,7 +221,7 @@ static void name_by_address(const struct report *report, uint32_t number, struct
 /* Returns the most characters of a path that fits on a line, with how large the container is. */
 static size_t most_of_path(const struct report *report)
 {
-    enum { BESIDE = 46, LEAST = 60 };
+    enum { BESIDE = 46, LEAST = 60 }; /* characters: what else a line has; a path on any page */
     const size_t columns = report->page->columns;
     return columns > BESIDE + LEAST ? columns - BESIDE : LEAST;
 }
