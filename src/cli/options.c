@@ -394,7 +394,10 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
                         (unsigned long long)low, (unsigned long long)high, text);
 }
 
-/* Takes the number or the name of a process. Returns false after printing what is wrong. */
+/* The functions take_…() take the argument of an option, text; NULL: it has none. They return false
+ * after printing what is wrong. */
+
+/* Takes the number or the name of a process. */
 static bool take_pid(struct options *options, const char *text)
 {
     return text[0] != '\0' && strspn(text, "0123456789") < strlen(text)
@@ -472,8 +475,7 @@ static bool take_output(struct options *options, const char *text)
     return true;
 }
 
-/* Takes KEY=VALUE of --label, UTF-8 whose key is not empty. Returns false after printing what is
- * wrong. */
+/* Takes KEY=VALUE of --label, UTF-8 whose key is not empty. */
 static bool take_label(struct options *options, const char *text)
 {
     const char *value = strchr(text, '=');
@@ -492,8 +494,7 @@ static bool take_numbers(struct options *options, const char *text)
     return !text || *text != '\0' || USAGE_REFUSE("--numbers= takes names of classes, not ''");
 }
 
-/* Takes the address of --inspect; NULL: the usual one. Returns false after printing what is
- * wrong. */
+/* Takes the address of --inspect; NULL: the usual one. */
 static bool take_inspect(struct options *options, const char *text)
 {
     struct server_address address;
@@ -505,8 +506,7 @@ static bool take_inspect(struct options *options, const char *text)
                         text);
 }
 
-/* Takes one name of --json=, in the order of enum g2h_report_section. Returns false after printing
- * which there are. */
+/* Takes one name of --json=. They are in the order of enum g2h_report_section. */
 static bool take_section(struct options *options, const char *name)
 {
     static const char *const names[] = {"heap",    "suspects", "goroutines",

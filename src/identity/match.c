@@ -248,12 +248,13 @@ static inline bool match_is_open(unsigned state)
     return state == MATCH_CHANGED || state == MATCH_EQUAL;
 }
 
-/* Return whether a class is a part of maps, and whether an object is a map itself. */
+/* Returns whether objects of a class are parts of maps. */
 static inline bool is_map_part(const struct matches *matches, uint32_t class)
 {
     return matches->is_map_part && matches->is_map_part[class];
 }
 
+/* Returns whether an object is a map, by its type; false if its type is not known. */
 static inline bool match_is_map(const struct matches *matches, uint32_t object)
 {
     const struct typing *typing = matches->graph->typing;

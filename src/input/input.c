@@ -386,6 +386,7 @@ static struct g2h_error *unpack_all(struct spool *spool, const struct unpack_met
     }
 }
 
+/* Copies the source unpacked, to its end or until the watcher has enough (is_enough). */
 static struct g2h_error *spool_packed(struct spool *spool, const struct unpack_method *method)
 {
     TRY(unpack_all(spool, method));
