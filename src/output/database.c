@@ -105,6 +105,7 @@ static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_in
     return SQLITE_OK;
 }
 
+/* SQLite's xTruncate. */
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     struct database *database = ((struct database_file *)file)->database;
@@ -147,6 +148,7 @@ static int file_is_reserved(sqlite3_file *file, int *ret)
     return SQLITE_OK;
 }
 
+/* SQLite's xFileControl: no operation is known. */
 static int file_control(sqlite3_file *file, int operation, void *argument)
 {
     (void)file;
@@ -199,6 +201,7 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     return SQLITE_OK;
 }
 
+/* SQLite's xDelete. Does nothing: there are no other files. */
 static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
 {
     (void)vfs;
@@ -218,6 +221,7 @@ static int database_find_file(sqlite3_vfs *vfs, const char *name, int flags, int
     return SQLITE_OK;
 }
 
+/* SQLite's xFullPathname: names stay as they are. */
 static int whole_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
 {
     (void)vfs;
@@ -572,6 +576,7 @@ static int rows_begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text
     return SQLITE_OK;
 }
 
+/* SQLite's xNext. */
 static int rows_go_on(sqlite3_vtab_cursor *base)
 {
     struct rows_cursor *cursor = (struct rows_cursor *)base;

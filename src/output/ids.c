@@ -345,6 +345,7 @@ bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
     return good;
 }
 
+/* Returns the id that a key has at an attempt: an even one, as of no object, from HASHED_IDS on. */
 static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
 {
     return HASHED_IDS + 2 * (hash_attempt(key, attempt) % (HASHED_IDS / 2));

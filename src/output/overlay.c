@@ -118,7 +118,7 @@ void overlay_deinit(struct overlay *overlay)
     *overlay = (struct overlay){0};
 }
 
-/* Return the first move whose goroutine, or whose stack, is node or a later one; NULL: none. */
+/* Returns the first move whose goroutine is node or a later one; NULL: none. */
 static const struct overlay_move *from_goroutine(const struct overlay *overlay, uint32_t node)
 {
     size_t at;
@@ -126,7 +126,7 @@ static const struct overlay_move *from_goroutine(const struct overlay *overlay, 
     return at < overlay->moves.count ? &overlay->moves.data[at] : NULL;
 }
 
-/* Returns the first move of a stack from a node on, or NULL. */
+/* Returns the first move whose stack is node or a later one; NULL: none. */
 static const struct overlay_move *from_stack(const struct overlay *overlay, uint32_t node)
 {
     size_t at;

@@ -397,13 +397,14 @@ static void runtime_search(struct runtime *runtime)
         examine_part(&search, &part);
 }
 
-/* Return whether the words at an address may be runtime.mheap_.allspans, or runtime.allgs. */
+/* Returns whether the words at an address may be runtime.mheap_.allspans. */
 static bool runtime_is_allspans(struct runtime *runtime, uint64_t address)
 {
     struct search search = {.runtime = runtime, .work = SEARCH_LOOKED_AT};
     return is_allspans(&search, address);
 }
 
+/* Returns whether the words at an address may be runtime.allgs. */
 static bool runtime_is_allgs(struct runtime *runtime, uint64_t address)
 {
     struct search search = {.runtime = runtime, .work = SEARCH_LOOKED_AT};

@@ -183,7 +183,7 @@ bool special_read(struct runtime *runtime, uint64_t address, struct special *ret
     return false;
 }
 
-/* Return the release's numbers of the kinds of specials that are written (mheap.go:
+/* These functions return the release's numbers of the kinds of specials that are written (mheap.go:
  * _KindSpecial…). */
 static uint64_t special_finalizer(const struct runtime *runtime)
 {
@@ -374,7 +374,7 @@ static struct g2h_error *walk_specials(struct special_walk *walk)
     return NULL;
 }
 
-/* Returns whether the object of a special is dead. */
+/* Returns whether the object of a special is dead, or beyond the span's slots. */
 static bool is_dead(const struct span *span, const struct special *special)
 {
     const uint64_t slot = special->offset / span->elemsize;

@@ -345,8 +345,8 @@ static uint64_t written_of(const struct classes *classes, const struct shape_key
     return written < g2h_heap_written_size(heap, node.object, 0) ? written : key->size;
 }
 
-/* Find the parts of the first object of a shape, which are added to *parts, at first empty: by its
- * type, or by its words, which have the names of its pointers. Error: G2H_ERROR_MEMORY. */
+/* Adds the parts of the first object of a shape by its type: each value that is written as a whole,
+ * until there are too many. */
 static struct g2h_error *parts_by_values(struct classes *classes, const struct shape_key *key,
                                          struct parts *parts)
 {

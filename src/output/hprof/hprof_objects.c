@@ -156,7 +156,7 @@ static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t beg
     return NULL;
 }
 
-/* Write an object array. Pointers without an element of their own (element_of() returns count) go
+/* Writes an object array. Pointers without an element of their own (element_of() returns count) go
  * after the last one, which adds to count. array_write_large() writes an array that is too large
  * for memory; the caller then begins the edges again. */
 static struct g2h_error *array_write(struct writer *writer, const struct shape *shape,

@@ -126,6 +126,7 @@ static uint64_t was(const struct findings *findings, uint32_t node)
     return findings_node(findings, node)->retained - (uint64_t)findings->growth.data[node].retained;
 }
 
+/* Returns how many objects a node had in the base. */
 static uint64_t was_count(const struct findings *findings, uint32_t node)
 {
     return findings_node(findings, node)->count - (uint64_t)findings->growth.data[node].count;

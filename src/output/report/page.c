@@ -358,7 +358,8 @@ void page_blanks(struct page *page, size_t count)
         text_append_string(&page->out, " ");
 }
 
-/* Write these before and after words that are highlighted. */
+/* This comes before words that are highlighted, and page_end_strong() after them: nothing without
+ * colours. */
 static void page_begin_strong(struct page *page)
 {
     if (page->is_colored)

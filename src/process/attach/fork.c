@@ -272,7 +272,7 @@ static pid_t find_sleeper(const struct attach_fork *fork)
 
 static void pause_briefly(void)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL); /* 1 ms */
 }
 
 /* Waits at most PATIENCE_TO_FORK seconds until a thread of the process seems to sleep where it can
