@@ -609,7 +609,9 @@ static int compare_moves(const void *a, const void *b)
 }
 
 /* Follows the moves of arrays and maps, each once: compares what the array or map had before with
- * what it has after the move. Returns false if memory runs out. */
+ * what it has after the move. A map's moves are of the map itself (has_root) or of a part of it;
+ * what it had before is collected at the first of several moves from one place. Returns false if
+ * memory runs out. */
 static bool moved_go_through(struct moving *moving, move_vector *moves)
 {
     const struct matches *matches = moving->matches;

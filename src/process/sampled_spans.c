@@ -98,7 +98,8 @@ static void drop_span(const struct runtime *runtime, const struct span *span)
                     memory_place(runtime->memory, span->start, span->size));
 }
 
-/* Lists the spans in use. Those that overlap, which are invalid, are left out. */
+/* Lists the spans in use, by address, and numbers their slots on and on. Those that cannot be read,
+ * and those that overlap, which are invalid, are left out. */
 static struct g2h_error *list_spans(struct sampling *sampling)
 {
     struct runtime *runtime = sampling->records->runtime;
