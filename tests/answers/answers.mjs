@@ -199,7 +199,7 @@ function wrongGrowth({tree, since, suspects}) {
 
 /** Checks a report; returns what is wrong. */
 function wrongWith({text, json, measured, allocated, mappings}, checks, way) {
-  const wrong = [...wrongSuspects(json), ...json.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : []];
+  const wrong = [...json.sample ? [] : wrongSuspects(json), ...json.tree && json.since ? [...wrongGrowth(json), ...wrongNamed(text, json)] : []];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;

@@ -52,14 +52,21 @@ static uint32_t sample_merged(const struct findings *findings, uint32_t object)
     return findings->merged.of[g2h_dominators_number(findings->dominators, node)];
 }
 
+/* Returns whether an object is one of the node of merged that it is in, and not memory of one, as
+ * that of a map. */
+static bool sample_is_itself(const struct findings *findings, uint32_t object, uint32_t node)
+{
+    const uint32_t name = g2h_view_class(findings->view, object);
+    return name == G2H_NAME_NONE || name == findings_node(findings, node)->name;
+}
+
 /* Adds an object to the two sets of its class, by which their numbers are estimated: of its
  * objects, and of all that are merged with them, such as the memory of a map. Nothing if it is in
  * no class. */
 static struct g2h_error *sample_add_object(struct sample_report *sample, uint32_t object)
 {
     const struct findings *findings = sample->report->findings;
-    const uint32_t node = sample_merged(findings, object),
-                   name = g2h_view_class(findings->view, object);
+    const uint32_t node = sample_merged(findings, object);
     uint32_t class = as_u32(sample->list.count);
     if (node == MERGED_NONE || findings_node(findings, node)->kind != MERGED_CLASS)
         return NULL;
@@ -67,7 +74,7 @@ static struct g2h_error *sample_add_object(struct sample_report *sample, uint32_
     TRY_MEMORY(map_put(&sample->classes, merged_name, class, &class));
     if (class == sample->list.count)
         TRY_MEMORY(vector_push(&sample->list, ((struct sample_class){.node = node})));
-    if (name == G2H_NAME_NONE || name == merged_name) {
+    if (sample_is_itself(findings, object, node)) {
         sample->list.data[class].seen++;
         TRY(estimates_add(&sample->estimates, 2 * class, object));
     }
@@ -113,7 +120,8 @@ static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t
         const uint32_t of = sample_merged(findings, i);
         if (of == MERGED_NONE)
             continue;
-        if (items[of] && list[of].kind == MERGED_CLASS && list[of].name == list[suspect->item].name)
+        if (items[of] && list[of].kind == MERGED_CLASS &&
+            list[of].name == list[suspect->item].name && sample_is_itself(findings, i, of))
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number), i));
         if (below[of])
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number) + 1, i));
@@ -205,7 +213,7 @@ static struct g2h_error *sample_put_suspect(const struct sample_report *sample, 
         PUT(page, "%n{count}", who_count(report->findings, suspect));
     else
         put_estimate(page, "%n{count}|%n{count_error}|", "%n{count} ± %n{count_error}",
-                     (uint64_t[]){objects->objects, objects->objects_error});
+                     (uint64_t[]){MAX(objects->objects, suspect->count), objects->objects_error});
     PUT(page, " %#s{item}   ", report_name(report, suspect->item));
     put_estimate(page, "%b{bytes}|%b{bytes_error}|", "%b{bytes} ± %b{bytes_error}",
                  (uint64_t[]){all->bytes + sample->beside[number], all->bytes_error});
@@ -221,7 +229,10 @@ static struct g2h_error *sample_put_suspect(const struct sample_report *sample, 
         PUT(page, "<in>     in       %s{*}</>", report_name(report, container),
             in->kind == MERGED_CLASS ? "class" : "variable");
         if (in->entries > 0)
-            PUT(page, ", which has %n{entries} entries (exact)", in->entries);
+            PUT(page,
+                in->count == 1 ? ", which has %n{entries} entries (exact)"
+                               : "; those that were read have %n{entries} entries",
+                in->entries);
         PUT(page, "\n");
     }
     PUT(page, "</>");

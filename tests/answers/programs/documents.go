@@ -17,6 +17,12 @@
 //	says ^      by key      \["body"\] 9\d %$
 //	is r.suspects[0].count === 2000 && r.suspects[0].keys.length === 1
 //
+//	case sampled SHAPE=nested
+//	options --sample 4,1
+//	unwalked a sample has not all of the heap
+//	is r.suspects[0].item === "map[string][]uint8"
+//	is r.suspects[0].count - (r.suspects[0].count_error ?? 0) <= 2000
+//
 //	case struct SHAPE=struct
 //	says ^  1 .* 2,000 main\.visit, in map\[int\]\*main\.visit$
 //	says ^      by key      \.seen\.values\["cart"\] 8\d %$
