@@ -2548,6 +2548,21 @@ static struct g2h_error *find_next_entry(const struct findings *findings, struct
     return NULL;
 }
 
+/* Finds out whether short slices or substrings keep the objects of a suspect or, if these have most
+ * of its bytes, the arrays or strings that are parts of its entries: of 300 packets with header
+ * []byte the buffers. */
+static struct g2h_error *find_views(const struct findings *findings, const struct suspect *suspect,
+                                    struct views *ret)
+{
+    TRY(views_find(findings, suspect->item, ret));
+    for (size_t i = 0; i < suspect->part_count && ret->count == 0; i++) {
+        const uint32_t part = suspect->parts[i].node;
+        if (part != suspect->item && findings_node(findings, part)->bytes >= suspect->all / 2)
+            TRY(views_find(findings, part, ret));
+    }
+    return NULL;
+}
+
 /* Finds what a report shows below a suspect: of goroutines an example and their holders; of others
  * the path, holders, large objects, map entries, views and keys, and, if its objects are in one
  * container, an example of an entry. Those who share it are found later, for all suspects together:
@@ -2572,7 +2587,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
     leave_out_small_strings(findings, who);
     TRY(find_map_entries(findings, who));
     if (suspect->pinned.arrays == 0)
-        TRY(views_find(findings, suspect->item, &who->views));
+        TRY(find_views(findings, suspect, &who->views));
     TRY(keys_find(findings, suspect->item, &who->keys));
     *ret_count += sharing_begin(findings, who, &sharing[*ret_count]);
     if (suspect->container.node != MERGED_NONE && suspect->count > 1 && who->path_of == 0 &&

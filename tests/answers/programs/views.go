@@ -10,6 +10,9 @@
 //	says ^  1 .* 3,000 entries, in \[\]string$
 //	says ^      pinned by   300 substrings, which keep 29\.5 MB of documents and use 4\.80 kB$
 //	is r.suspects[0].views.count === 300
+//	case headers SHAPE=headers
+//	says ^  1 .* 480 main\.packet.*, in \[\]\*main\.packet$
+//	says ^      pinned by   slices that use 16 B of 65\.5 kB each, in 480 arrays$
 //	case used SHAPE=used
 //	never pinned by
 //	case busy SHAPE=busy
@@ -26,8 +29,14 @@ import (
 	"time"
 )
 
+type packet struct {
+	header []byte
+	number int
+}
+
 var (
 	heads, whole [][]byte
+	packets      []*packet
 	findings     []string
 )
 
@@ -49,6 +58,8 @@ func main() {
 				buffer[j] = 1
 			}
 			heads = append(heads, buffer[1000:1000+4096])
+		case "headers":
+			packets = append(packets, &packet{make([]byte, 1<<16)[:16], i})
 		case "used":
 			whole = append(whole, make([]byte, 1<<16))
 		case "busy":
@@ -69,5 +80,5 @@ func main() {
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	runtime.KeepAlive([]any{heads, whole, findings})
+	runtime.KeepAlive([]any{heads, whole, packets, findings})
 }
