@@ -129,6 +129,8 @@ struct g2h_error *findings_merge(struct findings *findings)
     findings->untouched = root->untouched - dead->untouched;
     TRY(paths_create(findings, &findings->paths));
     TRY(stack_index_make(findings, &findings->stacks));
+    if (findings->base)
+        findings->holders = growth_holders_of(findings->base);
     return findings->base ? growth_find(findings->base, &findings->merged, &findings->growth)
                           : NULL;
 }

@@ -83,10 +83,11 @@ struct findings {
     uint64_t total, garbage, reachable; /* bytes */
     uint64_t untouched;                 /* of the reachable ones: they take no memory */
     struct stack_index stacks;
-    growth_vector growth;        /* since the base; by node of merged */
-    struct allocated allocated;  /* empty until allocated_find() */
-    struct g2h_windows *windows; /* NULL, unless waste is wanted */
-    struct stale stale;          /* nothing, unless there are windows */
+    growth_vector growth;                 /* since the base; by node of merged */
+    const struct growth_holders *holders; /* of an earlier heap, or NULL */
+    struct allocated allocated;           /* empty until allocated_find() */
+    struct g2h_windows *windows;          /* NULL, unless waste is wanted */
+    struct stale stale;                   /* nothing, unless there are windows */
     struct waste waste;
     struct pages pages;      /* nothing until pages_find() */
     struct paths *paths;     /* for one thread at a time */

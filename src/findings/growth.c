@@ -49,8 +49,7 @@ struct g2h_base {
     VECTOR(struct growth_class) of_classes;
     VECTOR(struct growth_named) named; /* the largest first */
     struct string_pool names;
-    struct map holders; /* hash of an object's address and class → number in of_holders */
-    VECTOR(uint64_t) of_holders; /* what these objects retained */
+    struct growth_holders holders;
     struct growth_totals totals;
 };
 
@@ -294,38 +293,46 @@ static uint64_t holder_key(uint64_t address, const char *class, size_t size)
     return map_hash_pair(map_hash_text(class, size), address);
 }
 
-/* Keeps what each single object of those nodes retains that are a few objects, and large: of two
- * caches that one struct has, their sum does not tell which has grown. */
-static struct g2h_error *store_holders(struct g2h_base *base, const struct g2h_view *view,
-                                       const struct g2h_dominators *dominators,
-                                       const struct merged *merged)
+struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
+                                      const struct merged *merged, struct growth_holders *ret)
 {
     const struct merged_node *nodes = merged->nodes.data;
+    const uint64_t least = merged_held(merged, 0) / SHARE_HOLDERS;
     for (uint32_t i = 1; i < merged->of_count; i++) {
         const uint32_t line = merged->of[i];
         const uint32_t node = g2h_dominators_node(dominators, i);
         struct g2h_node read;
         size_t size;
-        if (nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage || nodes[line].count < 2 ||
-            nodes[line].count > MOST_HOLDERS || node == UINT32_MAX ||
-            nodes[line].retained < base->totals.reachable / SHARE_HOLDERS)
+        if (line == MERGED_NONE || nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage ||
+            nodes[line].count < 2 || nodes[line].count > MOST_HOLDERS ||
+            nodes[line].retained < least || node == UINT32_MAX)
             continue;
-        g2h_view_brief(view, node, &read);
+        g2h_view_brief(merged->view, node, &read);
         const char *name = merged_name(merged, line, &size);
-        uint32_t number = as_u32(base->of_holders.count);
-        TRY_MEMORY(map_put(&base->holders, holder_key(read.address, name, size), number, &number));
-        if (number == base->of_holders.count)
-            TRY_MEMORY(
-                vector_push(&base->of_holders, g2h_dominators_retained_size(dominators, node)));
+        uint32_t number = as_u32(ret->retained.count);
+        TRY_MEMORY(map_put(&ret->numbers, holder_key(read.address, name, size), number, &number));
+        if (number == ret->retained.count)
+            TRY_MEMORY(vector_push(&ret->retained, g2h_dominators_retained_size(dominators, node)));
     }
     return NULL;
 }
 
-uint64_t growth_holder_before(const struct g2h_base *base, uint64_t address, const char *class,
-                              size_t size)
+void growth_holders_deinit(struct growth_holders *holders)
 {
-    const uint32_t number = map_get(&base->holders, holder_key(address, class, size));
-    return number == MAP_NONE ? 0 : base->of_holders.data[number];
+    map_deinit(&holders->numbers);
+    free(holders->retained.data);
+}
+
+uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
+                              const char *class, size_t size)
+{
+    const uint32_t number = map_get(&holders->numbers, holder_key(address, class, size));
+    return number == MAP_NONE ? 0 : holders->retained.data[number];
+}
+
+const struct growth_holders *growth_holders_of(const struct g2h_base *base)
+{
+    return &base->holders;
 }
 
 /* Builds the merged tree of the base only to keep its numbers and its largest nodes' names: the
@@ -351,7 +358,7 @@ static struct g2h_error *growth_fill(struct g2h_base *base, const struct g2h_vie
         error = store_base_nodes(base, &merged);
     }
     if (!error)
-        error = store_holders(base, view, dominators, &merged);
+        error = growth_holders_fill(dominators, &merged, &base->holders);
     merged_deinit(&merged);
     g2h_dominators_destroy(dominators);
     return error;
@@ -378,8 +385,7 @@ void g2h_base_destroy(struct g2h_base *base)
         return;
     map_deinit(&base->numbers);
     map_deinit(&base->classes);
-    map_deinit(&base->holders);
-    free(base->of_holders.data);
+    growth_holders_deinit(&base->holders);
     free(base->nodes.data);
     free(base->of_classes.data);
     free(base->named.data);

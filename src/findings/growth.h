@@ -61,11 +61,26 @@ struct growth_class {
 
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
-/* Returns what an object of a class retained in the base, by its address, which it keeps for as
- * long as its process runs; 0 if the base does not know it. Known are objects of which a node of
- * the merged tree has a few, such as the tenants of a server, if that retained much. */
-uint64_t growth_holder_before(const struct g2h_base *base, uint64_t address, const char *class,
-                              size_t size);
+/* What single objects retained in an earlier heap, of which a node of the merged tree has a few,
+ * such as the tenants of a server: the sum of these does not tell which has grown. Empty if all
+ * zeros. */
+struct growth_holders {
+    struct map numbers; /* hash of an object's address and class → number in retained */
+    VECTOR(uint64_t) retained;
+};
+
+/* Notes these objects of a heap, if their nodes retain much. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
+                                      const struct merged *merged, struct growth_holders *ret);
+
+void growth_holders_deinit(struct growth_holders *holders);
+
+/* Returns what an object of a class retained, by its address, which it keeps for as long as its
+ * process runs; 0 if it is not known. */
+uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
+                              const char *class, size_t size);
+
+const struct growth_holders *growth_holders_of(const struct g2h_base *base);
 
 /* Returns the number of objects that are not garbage. */
 uint64_t growth_count_held(const struct g2h_view *view);

@@ -1416,7 +1416,7 @@ static uint64_t holder_growth(const struct example_finder *finder, uint32_t numb
     const char *class = merged_name(&findings->merged, line_of(finder, number), &size);
     g2h_view_brief(findings->view, node_of(finder, number), &node);
     const uint64_t now = retained_by(finder, number),
-                   before = growth_holder_before(findings->base, node.address, class, size);
+                   before = growth_holder_before(findings->holders, node.address, class, size);
     return now > before ? now - before : 0;
 }
 
@@ -1606,7 +1606,7 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     mark_branches(&finder);
     if (!find_most(&finder, ret))
         ret->most = NONE;
-    if (findings->base)
+    if (findings->holders)
         find_most_grown(&finder, ret);
     const uint32_t node = heaviest(&finder, ret->most);
     count_above(&finder, ret); /* the last: it changes near */

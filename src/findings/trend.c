@@ -433,6 +433,9 @@ static struct g2h_error *trend_fill(struct g2h_trend *trend, struct addition *ad
     heap->goroutines = g2h_view_goroutine_count(merged->view);
     addition->places = malloc((merged->nodes.count + 1) * sizeof(*addition->places));
     TRY_MEMORY(addition->places);
+    if (trend->added == 0)
+        TRY(growth_holders_fill(addition->findings.dominators, merged, &trend->holders));
+    addition->findings.holders = trend->added > 0 ? &trend->holders : NULL;
     return add_nodes(trend, heap, merged, addition->places);
 }
 
@@ -973,6 +976,7 @@ void g2h_trend_destroy(struct g2h_trend *trend)
     free(trend->contained.data);
     free(trend->parts.data);
     map_deinit(&trend->numbers);
+    growth_holders_deinit(&trend->holders);
     string_pool_deinit(&trend->names);
     free(trend);
 }

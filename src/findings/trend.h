@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "findings/ages.h"
+#include "findings/growth.h"
 #include "findings/length.h"
 #include "findings/merged.h"
 
@@ -117,6 +118,7 @@ struct g2h_trend {
     VECTOR(struct trend_held) held;
     VECTOR(struct trend_contained) contained; /* places that were found last, in containers; */
     VECTOR(struct trend_part) parts;          /* and what these consist of */
+    struct growth_holders holders;            /* of the first heap */
     bool is_more_expected;                    /* g2h_trend_expect_more() */
     uint64_t limit, left; /* bytes: the memory limit of the process when the last heap was taken,
                            * and what was left; limit 0: none */
