@@ -106,6 +106,7 @@ func main() {
 		add(&tenants[name].Orders, 100)
 		add(&tenants[name].Visits, 100)
 	}
+	add(&tenants["t3"].Visits, 20000) // has more than the one that grows
 	for len(full) < 5000 {
 		cacheSome(1)
 	}
