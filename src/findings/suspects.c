@@ -2438,6 +2438,29 @@ static struct g2h_error *find_map_entries(const struct findings *findings, struc
     return length_of_maps(findings, suspect->item, &who->map_entries);
 }
 
+/* Makes the entries of several maps those of a suspect: if these are structs, or if the objects are
+ * strings, of which an entry may have two. */
+static struct g2h_error *set_entries_of_maps(const struct findings *findings, struct who *who)
+{
+    struct suspect *suspect = &who->suspect;
+    const struct merged *merged = &findings->merged;
+    const uint32_t node = suspect->container.node;
+    uint64_t sum;
+    if (findings->base || suspect->is_entries || node == MERGED_NONE ||
+        findings_node(findings, node)->count < 2 || !suspect->container.is_all ||
+        merged_form(merged, node) != G2H_FORM_MAP)
+        return NULL;
+    const bool is_value = is_of_values(merged, node, suspect->named);
+    if (!is_value && !is_without_name(merged, suspect))
+        return NULL;
+    TRY(length_of_maps(findings, node, &sum));
+    if (sum > 0 && (is_value || sum != suspect->count)) {
+        suspect->entries = sum;
+        suspect->is_entries = true;
+    }
+    return NULL;
+}
+
 /* Makes the elements or entries that a path leads to the entries of a suspect that has none. A
  * slice of a field, and a map in a frame, have their length only now: if the elements are structs,
  * or the objects are blocks that several small strings share, the entries are what is many. */
@@ -2584,6 +2607,7 @@ static struct g2h_error *find_details(const struct findings *findings, struct wh
         TRY(who_find_holders(findings, suspect, &who->example, &who->holders));
     if (suspect->is_goroutines)
         return NULL;
+    TRY(set_entries_of_maps(findings, who));
     leave_out_small_strings(findings, who);
     TRY(find_map_entries(findings, who));
     if (suspect->pinned.arrays == 0)

@@ -267,8 +267,8 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
             2 * page->columns, &expression, example->grown, example->count, retained);
     else {
         PUT(page, "      mostly      %.*s alone has ", 2 * page->columns, &expression);
-        PUT_IF(example->count > 1, page, "%n{count} of the %n, ", example->count,
-               who_count(report->findings, suspect));
+        PUT_IF(example->count > 1 && !suspect->is_entries, page, "%n{count} of the %n, ",
+               example->count, who_count(report->findings, suspect));
         PUT(page, "%b{retained} (%p)\n", retained, retained, of);
     }
     PUT(page, "|%n{holders}", example->holders);

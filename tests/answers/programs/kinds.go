@@ -46,6 +46,10 @@
 //	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
 //	is r.suspects[0].each.parts.every(each => !each.class.startsWith('[]')) && !r.suspects[0].in.objects
 //	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers$
+//	case texts SHAPE=texts
+//	is r.suspects[0].entries === 20300 && r.suspects[0].is_entries
+//	says ^  1 .* 20,300 entries, in 3 × map\[string\]string$
+//	says[plain] held by     main\.texts\["de"\], a map of 20,100 entries$
 //	case ends SHAPE=ends
 //	ways plain
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.waiter'
@@ -128,6 +132,7 @@ var (
 	drafts, published    = newShelves(), newShelves()
 	both                 *indexes
 	counter, line        waiters
+	texts                = map[string]map[string]string{"de": {}, "en": {}, "fr": {}}
 	deadline             *time.Timer
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
 	goneByName           = map[string]*user{}
@@ -192,6 +197,9 @@ func fillOld() {
 		key := fmt.Sprint("old", i)
 		oldFound[key] = old.PushFront(&user{id: i})
 		drafts.put(i)
+		for _, each := range texts {
+			each[fmt.Sprint("old", i)] = fmt.Sprint("old text ", i)
+		}
 		counter.join(&waiter{id: i})
 	}
 }
@@ -213,6 +221,8 @@ func fill(shape string, many int) {
 			published.put(made)
 		case "shards":
 			hub.shards[made%4].Store(made, &user{id: made})
+		case "texts":
+			texts["de"][fmt.Sprint("key", made)] = fmt.Sprint("Text ", made)
 		case "ends":
 			line.join(&waiter{id: made})
 		case "border":
