@@ -586,6 +586,8 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
     *ret = (struct static_address){.address = value->number + (uint64_t)instruction->displacement,
                                    .is_element = has_index || is_element};
+    if ((!is_element && value->origin != FLOW_ADDRESS) || !flow_is_static(flow, ret->address))
+        return false;
     if (!is_element) {
         ret->array = array_of(flow, instruction, index, ret->address);
     } else {
@@ -600,7 +602,7 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
         if (value->other != 0 || ret->inner.distance == 0)
             ret->array = ret->inner = (struct flow_array){0};
     }
-    return (is_element || value->origin == FLOW_ADDRESS) && flow_is_static(flow, ret->address);
+    return true;
 }
 
 /* Adds a use of the static word at an offset from where. An element's value is not added if its
