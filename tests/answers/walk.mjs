@@ -316,9 +316,9 @@ class Walker {
     assert.ok(node >= 0, `there is no ${name}`);
     assert.deepEqual([variable.name, variable.retained], [name, heap.retained[node]]);
     const edges = [...heap.edgesOf(node)].filter(edge => !heap.isWeak[edge]);
-    for (const {word, address, retained} of variable.holds) {
-      const edge = edges.find(each => heap.address[heap.to[each]] === addressOf(address) && heap.label[each].replace(/^\./, '') === word);
-      assert.equal(heap.retained[heap.to[edge]], retained, word);
+    for (const {word, step, address, retained} of variable.holds ?? variable.leads_to) {
+      const edge = edges.find(each => heap.address[heap.to[each]] === addressOf(address) && heap.label[each].replace(/^\./, '') === (word ?? step));
+      assert.equal(heap.retained[heap.to[edge]], retained, word ?? step);
     }
   }
 

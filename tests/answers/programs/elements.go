@@ -12,14 +12,15 @@
 //	says[plain] ^      example     main\.rings\[\d+\]\.buf\[\d+\]$
 //	says[stripped] ^      example     the global (used|set) by main\.record \(0x[0-9a-f]+\)\[\d+\]\.f8\[\d+\]$
 //	case shards SHAPE=shards
-//	says ^  1 .* 20,000 main\.thing, in (main\.shards|the global used by main\.shardOf \(0x[0-9a-f]+\))$
+//	says ^  1 .* main\.thing, in 64 × map\[int\]\*main\.thing$
+//	says ^      held by     (main\.shards|the global used by main\.shardOf \(0x[0-9a-f]+\))\[\d+\]\.(byID|f24), a map of \d+ entries, one of 64$
 //	case nested SHAPE=nested
 //	says ^  1 .* 2,400 \[\]string$
 //	says[plain] ^      held by     main\.hists\[\d+\]\.buckets\[\d+\]\.list
 //	says[stripped] ^      held by     the global used by main\.(observe|main) \(0x[0-9a-f]+\)\[\d+\]\.f16\[\d+\]
 //	case maps SHAPE=maps
 //	says ^  1 .* 25,000 main\.thing
-//	says[plain] ^      held by     main\.tables\[\d\]
+//	says[plain] ^      held by     main\.tables(\[\d\])?$
 //	says[stripped] ^      held by     the global used by main\.put \(0x[0-9a-f]+\)(\[\d\])?$
 //	case hub SHAPE=hub
 //	says ^  1 .* 20,000 main\.thing
