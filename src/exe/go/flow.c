@@ -942,8 +942,8 @@ static bool flow_bound(struct flow *flow, uint32_t index)
     struct flow_value *compared = flow_value_at(flow, value);
     if (is_product(flow, value))
         return true;
-    if (compared->bound == 0 || one->bound < compared->bound)
-        compared->bound = one->bound;
+    if (compared->bound == 0 || one->factor < compared->bound)
+        compared->bound = one->factor;
     compared->bounded = 0;
     return true;
 }

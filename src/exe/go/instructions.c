@@ -23,7 +23,7 @@ static void set_bound(struct instruction *ret, uint8_t to, bool is_mask, int64_t
     const int64_t bound = is_mask ? number + 1 : number;
     ret->kind = INSTRUCTION_BOUND;
     ret->to = ret->from = to;
-    ret->bound = (uint32_t)bound;
+    ret->factor = (uint32_t)bound;
 }
 
 /* ==== arm64's part of exe/go/instructions.h ====
@@ -854,7 +854,8 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     classify_transfer(decoding, opcode, ret);
     if ((operands & MODRM) != 0 && decoding->is_wide)
         classify_opcode(decoding, opcode, *ret_number, ret);
-    classify_bound(decoding, opcode, *ret_number, ret);
+    if ((operands & (IMM8 | IMM32)) != 0)
+        classify_bound(decoding, opcode, *ret_number, ret);
     ret->writes = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
         const enum instructions_written by = written_by(decoding, opcode);

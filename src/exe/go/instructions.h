@@ -27,7 +27,7 @@ enum instruction_kind {
     INSTRUCTION_MULTIPLY, /* to = a multiple of from, or of anything */
     INSTRUCTION_SUBTRACT, /* to = from - something */
     INSTRUCTION_COMPARE,  /* compares to with from */
-    INSTRUCTION_BOUND,    /* compares to with bound; or, if it writes, to = from & (bound - 1) */
+    INSTRUCTION_BOUND,    /* compares to with factor; or, if it writes, to = from & (factor - 1) */
     INSTRUCTION_CALL,     /* of target, if it has one */
     INSTRUCTION_JUMP,     /* to target, if it has one */
     INSTRUCTION_BRANCH,   /* a jump to target on a condition */
@@ -45,15 +45,14 @@ struct instruction {
     bool has_memory;      /* it has a memory operand, at base + displacement (+ an index) */
     bool is_static;       /* it has one at target */
     bool has_index;
+    bool sets_float; /* it may write the register of the first floating-point argument */
     uint8_t base, index;
     uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
-    uint32_t factor; /* of a multiple; 0: not known */
-    uint32_t bound;
+    uint32_t factor; /* of a multiple; 0: not known. Of a bound: the number */
     uint8_t written; /* number of bytes that it may write from the memory operand on */
     int64_t displacement;
     uint64_t target; /* address in the file */
     uint32_t writes; /* a bit for each register that it may write */
-    bool sets_float; /* it may write the register of the first floating-point argument */
 };
 
 /* The instructions of a machine, and how Go uses its registers (cmd/compile/abi-internal.md). */
