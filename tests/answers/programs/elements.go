@@ -27,7 +27,7 @@
 //	says[plain] ^      held by     main\.hub\.loud, a sync\.Map of 20,000 entries$
 //	says[stripped] ^      held by     the global used by main\.speak \(0x[0-9a-f]+\), a sync\.Map of 20,000 entries$
 //	says ^  2 .* 4,000 main\.thing
-//	says[plain] ^      held by     main\.hub\.tables\[\d\]
+//	says[plain] ^      held by     main\.hub\.tables\[\d\], one of 4$
 //	says[stripped] ^      held by     the global used by main\.table \(0x[0-9a-f]+\)
 package main
 
