@@ -655,12 +655,14 @@ static void account_nodes(const struct options *options, const struct g2h_graph 
         line("  of them short cuts", shortcuts, "", "weak: from maps and weak pointers");
 }
 
+enum { DEVTOOLS_COMFORTABLE = 20000000 /* nodes */ };
+
 /* Warns of a snapshot of more than 20 million nodes, which DevTools takes long to load. Measured
  * with Chromium 156: 27 s and 1.15 GB for 4 million nodes of a typed heap, 164 s and 3.8 GB for 20
  * million, which then can be used; for more, as many times that. */
 static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
 {
-    const uint64_t comfortable = 20000000;
+    const uint64_t comfortable = DEVTOOLS_COMFORTABLE;
     char text[256];
     if (nodes <= comfortable)
         return;
@@ -670,6 +672,17 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
              nodes, nodes * 164 / comfortable, nodes * 38 / comfortable / 10,
              nodes * 38 / comfortable % 10);
     warn(input, text);
+}
+
+/* Returns how many nodes the output has. Those of contexts are counted only if they may matter, as
+ * counting takes a percent of a conversion: there are far fewer of them than of others. */
+static uint64_t messages_nodes(const struct options *options, const struct g2h_view *view)
+{
+    const struct g2h_view_account *account = g2h_view_account(view);
+    const bool is_said = options->max_nodes > 0 || account->folded_nodes > 0;
+    return is_said || account->nodes > DEVTOOLS_COMFORTABLE / 2
+               ? account->nodes + messages_contexts_of(options, view).nodes
+               : account->nodes;
 }
 
 /* Notes how much garbage the output leaves out, if it does, and which option keeps it; nothing if
@@ -696,7 +709,7 @@ void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
-    const uint64_t nodes = account->nodes + messages_contexts_of(options, view).nodes;
+    const uint64_t nodes = messages_nodes(options, view);
     message_garbage(options, input, graph, view);
     if (account->is_under && !options->format->is_text)
         say("go2heapsnapshot: note: %s: under %s: %" PRIu64 " object%s, %s; held by %" PRIu64

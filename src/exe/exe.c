@@ -33,10 +33,11 @@ struct variable {
     struct g2h_bytes name;
 };
 
-/* What exe_static_words() has found. Threads may share an executable, which is constant otherwise.
- */
+/* What exe_flow() and exe_static_words() have found. Threads may share an executable, which is
+ * constant otherwise. */
 struct exe_words {
     pthread_mutex_t lock;
+    uint8_t *rules; /* by function: evidence of its calls; NULL: not found yet */
     bool is_found;
     struct static_words words;
     uint64_t left; /* what the flow may read afterwards */
@@ -209,6 +210,7 @@ void g2h_exe_close(struct g2h_exe *exe)
         return;
     if (exe->words) {
         static_words_deinit(&exe->words->words);
+        free(exe->words->rules);
         pthread_mutex_destroy(&exe->words->lock);
         free(exe->words);
     }
@@ -460,6 +462,19 @@ void exe_unbind(struct g2h_exe *exe)
 }
 
 /* ---- queries ---- */
+
+/* Prepares to read functions. The evidence of calls is found at the first call, under a lock. */
+struct g2h_error *exe_flow(const struct g2h_exe *exe, struct flow *ret)
+{
+    struct exe_words *words = exe->words;
+    struct g2h_error *error = NULL;
+    pthread_mutex_lock(&words->lock);
+    if (!words->rules && machine_of(exe->image.machine))
+        error = callees_find(&exe->pclntab, &words->rules);
+    pthread_mutex_unlock(&words->lock);
+    flow_init(ret, &exe->pclntab, &exe->moduledata, words->rules);
+    return error;
+}
 
 /* Finds the words, if they have not been found yet. What an error leaves is found again. */
 static struct g2h_error *words_find(struct exe_words *words, struct flow *flow)

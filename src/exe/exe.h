@@ -15,6 +15,7 @@
 #include "exe/dwarf/dwarf_info.h"
 #include "exe/dwarf/scopes.h"
 #include "exe/go/build_info.h"
+#include "exe/go/flow.h"
 #include "exe/go/pclntab.h"
 #include "exe/go/rtype.h"
 #include "exe/go/static_words.h"
@@ -133,6 +134,10 @@ bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_byt
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
 
 uint64_t exe_lines_most(const struct g2h_exe *exe);
+
+/* Prepares for reading the executable's functions, as flow_init() does; flow_deinit(ret) is due
+ * also after an error. ret is valid as long as the executable. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *exe_flow(const struct g2h_exe *exe, struct flow *ret);
 
 /*
  * Gets the evidence of the code of all functions about the words of data and bss. Reading them

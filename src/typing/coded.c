@@ -53,7 +53,7 @@ struct g2h_error *coded_init(struct coded *coded, const struct typing *typing)
 {
     const struct types *types = typing->types;
     *coded = (struct coded){.typing = typing};
-    TRY(flow_init(&coded->flow, exe_pclntab(typing->exe), exe_module(typing->exe)));
+    TRY(exe_flow(typing->exe, &coded->flow));
     for (uint32_t i = 0; i < types->list.count && flow_can_read(&coded->flow); i++) {
         uint32_t first;
         TRY_MEMORY(types_size(types, i) == 0 ||

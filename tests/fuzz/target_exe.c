@@ -26,7 +26,7 @@ static void read_code(const struct g2h_exe *exe)
 {
     struct flow flow;
     struct static_words words = {.words = {0}};
-    struct g2h_error *error = flow_init(&flow, exe_pclntab(exe), exe_module(exe));
+    struct g2h_error *error = exe_flow(exe, &flow);
     if (!error && flow_can_read(&flow)) {
         error = static_words_find(&flow, &words);
         for (uint64_t i = 0; !error && i < flow.pclntab->count; i++)

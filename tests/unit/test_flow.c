@@ -23,6 +23,7 @@ struct program {
     uint32_t table[2 * FUNCTIONS + 1 + RECORD];
     struct image image;
     struct pclntab pclntab;
+    uint8_t *rules;
     struct flow flow;
 };
 
@@ -74,13 +75,15 @@ static void make_program(struct program *program, uint16_t machine, const uint32
                          .names = sizeof(program->table),
                          .record_size = 44,
                          .entry_size = 4};
-    assert_no_error(flow_init(&program->flow, &program->pclntab, &moduledata));
+    assert_no_error(callees_find(&program->pclntab, &program->rules));
+    flow_init(&program->flow, &program->pclntab, &moduledata, program->rules);
     assert_true(flow_can_read(&program->flow));
 }
 
 static void free_program(struct program *program)
 {
     flow_deinit(&program->flow);
+    free(program->rules);
     image_deinit(&program->image);
 }
 
@@ -118,9 +121,9 @@ static void make_function(struct program *program, uint16_t machine, const char 
     memset(text_of(program), is_arm ? 0 : 0xcc, 2 * SIZE);
     append(append(text_of(program), before[is_arm]), hex);
     make_program(program, machine, entries, 2, 2 * SIZE);
-    for (uint8_t i = CALLEE_RULES; program->flow.rules[1] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program->rules[1] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
-            program->flow.rules[1] = i; /* newobject has the first of the rules */
+            program->rules[1] = i; /* newobject has the first of the rules */
     assert_no_error(flow_read(&program->flow, 0, false));
     assert_true(program->flow.uses.count > 0);
 }
@@ -334,9 +337,9 @@ TEST(arguments)
     struct static_words words = {.words.count = 0};
     unsigned stored = 0;
     make_functions(&program, entries, functions, 5);
-    for (uint8_t i = CALLEE_RULES; program.flow.rules[3] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program.rules[3] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
-            program.flow.rules[3] = i;
+            program.rules[3] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     for (size_t i = 0; i < words.words.count; i++) {
         const struct static_word *word = &words.words.data[i];
@@ -361,9 +364,9 @@ TEST(returned)
     static struct program program;
     struct static_words words = {.words.count = 0};
     make_functions(&program, entries, functions, 3);
-    for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
-            program.flow.rules[2] = i;
+            program.rules[2] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     assert_int_equal(words.words.count, 1);
     assert_int_equal(words.words.data[0].address, DATA);
@@ -387,9 +390,9 @@ TEST(arguments_on_the_stack)
     struct static_words words = {.words.count = 0};
     unsigned passed = 0;
     make_functions(&program, entries, functions, 3);
-    for (uint8_t i = CALLEE_RULES; program.flow.rules[2] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program.rules[2] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_SELF && callees_rule(i)->says[0].argument == 1)
-            program.flow.rules[2] = i;
+            program.rules[2] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     const size_t at = static_words_of_argument(&words, 1, 1);
     assert_int_equal(words.arguments.count, 1);
@@ -548,9 +551,9 @@ static unsigned evidence_about(const char *const *functions, unsigned count, enu
     struct static_words words = {.words.count = 0};
     unsigned found = 0;
     make_functions(&program, entries, functions, count);
-    for (uint8_t i = CALLEE_RULES; program.flow.rules[count - 1] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program.rules[count - 1] == 0; i++)
         if (callees_rule(i)->says[0].fact == made)
-            program.flow.rules[count - 1] = i;
+            program.rules[count - 1] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     for (size_t i = 0; i < words.words.count; i++)
         found += words.words.data[i].address == word.address &&

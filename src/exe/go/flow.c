@@ -46,28 +46,26 @@ enum { UNKNOWN = 0, PRODUCT = 1 }; /* values that each function has */
 /* Prepares to read functions. Code cannot be read without the function table and the start of the
  * code: then flow->text stays 0. The work is limited by the size of the code, since damaged files
  * might repeat it. */
-struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
-                            const struct moduledata *moduledata)
+void flow_init(struct flow *flow, const struct pclntab *pclntab,
+               const struct moduledata *moduledata, const uint8_t *rules)
 {
     *flow = (struct flow){.pclntab = pclntab,
                           .machine = machine_of(pclntab->image->machine),
+                          .rules = rules,
                           .gofunc = moduledata->gofunc,
                           .static_low = moduledata->data,
                           .static_high = moduledata->ebss};
     if (!flow->machine || pclntab->record_size == 0 || moduledata->minpc == 0)
-        return NULL;
-    TRY(callees_find(pclntab, &flow->rules));
+        return;
     const uint64_t size = pclntab_entry(pclntab, pclntab->count);
     const uint64_t file = pclntab->image->file.size;
     flow->left = MOST_READS * MIN(size, file);
     flow->text_size = size;
     flow->text = moduledata->minpc;
-    return NULL;
 }
 
 void flow_deinit(struct flow *flow)
 {
-    free(flow->rules);
     free(flow->values.data);
     free(flow->facts.data);
     free(flow->uses.data);
@@ -233,15 +231,15 @@ static struct g2h_error *read_code(struct flow *flow)
     TRY_MEMORY(flow_fill(&flow->index_at, (size_t)size, 0xff));
     flow->index_at.count = (size_t)size;
     for (uint64_t at = 0; at < size;) {
-        struct instruction instruction;
-        if (!flow->machine->read(bytes_at(code + at, size - at), flow->start + at, &instruction)) {
+        TRY_MEMORY(vector_grow(&flow->code, 1));
+        struct instruction *one = &flow->code.data[flow->code.count];
+        if (!flow->machine->read(bytes_at(code + at, size - at), flow->start + at, one)) {
             flow->code.count = 0;
             return NULL;
         }
-        flow->index_at.data[at] = as_u32(flow->code.count);
+        flow->index_at.data[at] = as_u32(flow->code.count++);
         TRY_MEMORY(vector_push(&flow->offsets, as_u32(at)));
-        TRY_MEMORY(vector_push(&flow->code, instruction));
-        at += instruction.size;
+        at += one->size;
     }
     return NULL;
 }
@@ -338,10 +336,10 @@ static void set_written_slots(const struct flow *flow, const struct instruction 
                               uint32_t *words, uint32_t with)
 {
     uint32_t slot;
-    const int64_t at = instruction->displacement,
-                  end = instruction->has_index ? INT64_MAX : at + instruction->written;
     if (!has_frame_memory(flow, instruction) || instruction->written == 0)
         return;
+    const int64_t at = instruction->displacement,
+                  end = instruction->has_index ? INT64_MAX : at + instruction->written;
     if (instruction->kind == INSTRUCTION_STORE && flow_slot_of(flow, instruction, &slot)) {
         words[slot] = with;
         if (instruction->is_pair && slot + 1 < flow->width)
@@ -584,9 +582,11 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     }
     const struct flow_value *value = flow_value_at(flow, base);
     const bool is_element = value->origin == FLOW_ELEMENT_ADDRESS;
+    if (!is_element && value->origin != FLOW_ADDRESS)
+        return false;
     *ret = (struct static_address){.address = value->number + (uint64_t)instruction->displacement,
                                    .is_element = has_index || is_element};
-    if ((!is_element && value->origin != FLOW_ADDRESS) || !flow_is_static(flow, ret->address))
+    if (!flow_is_static(flow, ret->address))
         return false;
     if (!is_element) {
         ret->array = array_of(flow, instruction, index, ret->address);

@@ -129,7 +129,7 @@ struct flow {
     uint64_t text_size;
     uint64_t gofunc;
     uint64_t static_low, static_high; /* addresses of data and bss in the file */
-    uint8_t *rules;                   /* by function: evidence of its calls (code.h) */
+    const uint8_t *rules;             /* by function: evidence of its calls (code.h) */
     uint64_t left;                    /* bytes of code that may still be read */
 
     /* Results for the function that was read last. Value 0 is unknown, and 1 a product about which
@@ -175,10 +175,10 @@ struct flow {
     bool wants_frames;
 };
 
-/* Prepares for reading the functions of an executable. Error: G2H_ERROR_MEMORY. If the functions
- * cannot be read, flow_can_read() is false. */
-struct g2h_error *flow_init(struct flow *flow, const struct pclntab *pclntab,
-                            const struct moduledata *moduledata);
+/* Prepares for reading the functions of an executable. If they cannot be read,
+ * flow_can_read() is false. rules: those of callees_find(), which the caller keeps. */
+void flow_init(struct flow *flow, const struct pclntab *pclntab,
+               const struct moduledata *moduledata, const uint8_t *rules);
 void flow_deinit(struct flow *flow);
 
 static inline bool flow_can_read(const struct flow *flow)

@@ -341,13 +341,16 @@ static bool take_byte(struct decoding *decoding, uint8_t *ret)
  * before. */
 static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
 {
+    const uint8_t *at = decoding->code.data + decoding->at;
     uint64_t value = 0;
-    for (unsigned i = 0; i < size; i++) {
-        uint8_t byte;
-        if (!take_byte(decoding, &byte))
-            return false;
-        value |= (uint64_t)byte << 8 * i;
-    }
+    if (decoding->code.size - decoding->at < size)
+        return false;
+    decoding->at += size;
+    if (size == 4) /* most are */
+        value = u32_little(at);
+    else
+        for (unsigned i = 0; i < size; i++)
+            value |= (uint64_t)at[i] << 8 * i;
     const unsigned shift = 64 - 8 * size;
     *ret = (int64_t)(value << shift) >> shift;
     return true;
@@ -872,13 +875,32 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     return true;
 }
 
+/* Returns whether a byte is a prefix other than REX: operand size, repetition, lock, or segment. */
+static bool instructions_is_prefix(uint8_t byte)
+{
+    switch (byte) {
+    case 0x26:
+    case 0x2e:
+    case 0x36:
+    case 0x3e:
+    case 0x64:
+    case 0x65:
+    case 0x66:
+    case 0xf0:
+    case 0xf2:
+    case 0xf3:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Reads the prefixes and the first byte of the opcode, *ret. Of the prefixes only 66 (operands of
  * 16 bits) and REX matter. Returns false if the code ends before. */
 static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
 {
-    static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
     while (take_byte(decoding, ret)) {
-        if (!memchr(prefixes, *ret, sizeof(prefixes)))
+        if (!instructions_is_prefix(*ret))
             break;
         decoding->has_66 = decoding->has_66 || *ret == 0x66;
     }
