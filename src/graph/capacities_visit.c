@@ -247,7 +247,8 @@ bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_ca
             return false;
     }
     const struct g2h_graph *graph = capacities->graph;
-    for (size_t i = 0; typing && i < graph->roots.frames.count; i++) {
+    const bool has_maps = capacities->maps.count > 0; /* frames are visited for maps only */
+    for (size_t i = 0; has_maps && i < graph->roots.frames.count; i++) {
         const struct heap_stack_frame frame =
             heap_frame(graph->heap, graph->roots.frames.data[i].frame);
         if (!visit_frame(&visitor, &frame))

@@ -269,6 +269,20 @@ static struct g2h_error *find_numbers(struct heapsnapshot_snapshot *snapshot,
     return NULL;
 }
 
+/* The two parts of heapsnapshot_prepare() that look at each object on one thread; neither needs the
+ * other. */
+static struct g2h_error *heapsnapshot_init_strings(void *context)
+{
+    struct heapsnapshot_snapshot *snapshot = context;
+    return strings_init(&snapshot->strings, snapshot->view, snapshot->series);
+}
+
+static struct g2h_error *heapsnapshot_init_overlay(void *context)
+{
+    struct heapsnapshot_snapshot *snapshot = context;
+    return overlay_init(&snapshot->overlay, snapshot->view);
+}
+
 /* Makes all that nodes and edges are written from. The order matters: ids before the nodes that
  * need some, all names before the heap's strings, whose numbers follow. */
 static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snapshot,
@@ -279,10 +293,9 @@ static struct g2h_error *heapsnapshot_prepare(struct heapsnapshot_snapshot *snap
     OPTIONS_COPY(&wanted, options->heapsnapshot);
     TRY(snapshot->is_timeline ? node_ids_init_by_age(&snapshot->ids, snapshot->view)
                               : node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
-    TRY(strings_init(&snapshot->strings, snapshot->view, snapshot->series));
+    TRY(workers_beside(threads, heapsnapshot_init_strings, heapsnapshot_init_overlay, snapshot));
     TRY(detached_init(snapshot->view, &snapshot->detached));
     TRY(goroutine_names_init(snapshot->view, &snapshot->strings, &snapshot->goroutine_names));
-    TRY(overlay_init(&snapshot->overlay, snapshot->view));
     TRY_MEMORY(strings_name_links(&snapshot->strings, &snapshot->overlay));
     TRY(find_parts(snapshot));
     if (!wanted.no_contexts)
