@@ -654,10 +654,13 @@ static bool check_client_input(const struct options *options)
 
 /* Returns whether the number of dumps is right for the other options: none with a process or a
  * command; one with --mcp; one or more with --inspect; else one, or several that make a series. Nor
- * may a dump be an executable or, with --mcp, standard input. Returns false after printing the
- * first thing that is wrong. */
+ * may a dump be an executable or, with --mcp, standard input, or its name be empty. Returns false
+ * after printing the first thing that is wrong. */
 bool check_inputs(const struct options *options)
 {
+    for (size_t i = 0; i < options->input_count; i++)
+        if (options->inputs[i][0] == '\0')
+            return USAGE_REFUSE("the name of a dump is empty");
     if (!check_client_input(options))
         return false;
     if (options->at_death && options->pid == 0)

@@ -761,6 +761,8 @@ static bool take(struct options *options, const struct known *option, char *argu
     else if (option->number != 0)
         return parse_number(name, argument, 1, option->most,
                             (uint64_t *)(void *)(all + option->number));
+    else if (option->text != 0 && argument[0] == '\0')
+        return USAGE_REFUSE("the argument of %s is empty", name);
     else if (option->text != 0)
         *(const char **)(void *)(all + option->text) = argument;
     else

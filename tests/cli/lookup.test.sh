@@ -61,6 +61,13 @@ refused "nothing like it" "no object in this heap has the class 'main.Foooo', an
 run go2heapsnapshot --exe app --redact --show 'main.previews.byName["globe, 359 wide"].Wid' 2.dump
 check "redacted: no key is said" [ "$(grep -c 'globe, 35[0-8]\|chair' err)" -eq 0 ]
 
+dump go1.15-amd64.2 garbage.dump
+run go2heapsnapshot --format report --path-to ptr32 garbage.dump
+check "a class with garbage: the share is that of the others" \
+	grep -q '^CLASS   ptr32: [0-9,]* objects of .* kB; [0-9]* are garbage, the others retain .* kB ([0-9.]* %)$' out
+run go2heapsnapshot --format report --path-to "(unreachable)" garbage.dump
+check "garbage has no share of what is reachable" grep -q '^GROUP   (unreachable) retains 91.6 kB$' out
+
 if command -v "${NODE:-node}" >/dev/null; then
 	# all NAME TOOLS OPTION... DUMP
 	all() {

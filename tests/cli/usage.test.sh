@@ -45,6 +45,10 @@ gzip -c /bin/sh >app.gz
 run go2heapsnapshot good.dump app.gz
 said "a dump and an executable, gzipped" 2 "go2heapsnapshot: 'app.gz' is an executable, which is given with --exe:" \
 	"  go2heapsnapshot --exe app.gz good.dump"
+run go2heapsnapshot ''
+said "a dump without a name" 2 "go2heapsnapshot: the name of a dump is empty" "$hint"
+run go2heapsnapshot --path-to '' good.dump
+said "an empty argument" 2 "go2heapsnapshot: the argument of --path-to is empty" "$hint"
 mkfifo pipe
 run timeout 3600 go2heapsnapshot pipe good.dump
 check "two files, one of them a pipe: is not waited for" [ "$status" -eq 2 ]

@@ -63,7 +63,7 @@ void report_put_object(const struct report *report, uint32_t number, uint64_t of
     page_head(page, "OBJECT");
     PUT(page, "   %#s{class} at %a{address}, %b{bytes} retains %b{retained}",
         report_name_of(report, &node), node.address, node.size, retained);
-    if (retained >= report->findings->reachable / 1000)
+    if (!is_garbage && retained >= report->findings->reachable / 1000)
         PUT(page, " (%.1p)", retained, report->findings->reachable);
     PUT(page, "\n");
     if (offset > 0)
@@ -81,22 +81,41 @@ void report_put_object(const struct report *report, uint32_t number, uint64_t of
         put_pages_of(report, &sum, report_node(report, merged)->count, false);
 }
 
-/* Writes number, bytes and retained bytes, the garbage, and with a base how the number of live
- * objects changed. The pages are summed over nodes that are in no other node of the class. */
+/* Writes number, bytes and retained bytes, the garbage, which has no share of what is reachable,
+ * and with a base how the number of live objects changed. What live ones retain, and the pages, are
+ * summed over nodes that are in no other node of the class. */
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes)
 {
+    static const char *const verbs[][2] = {{"are", "is"}, {"look like", "looks like"}};
     struct page *page = report->page;
     const struct g2h_bytes name = report_name(report, class);
     struct class_row row;
+    struct pages_sum sum = {0};
+    uint64_t alive = 0;
     TRY(class_rows_find_one(report->findings, report_node(report, class)->name, &row, ret_nodes));
+    for (size_t i = 0; i < ret_nodes->count; i++) {
+        const uint32_t node = ret_nodes->data[i].node;
+        const struct pages_sum of = pages_of(&report->findings->pages, node);
+        if (report_node(report, node)->outermost == node &&
+            !report_node(report, node)->is_garbage) {
+            alive += report_node(report, node)->retained;
+            sum.bytes += of.bytes;
+            sum.empty += of.empty;
+        }
+    }
+    const char *verb = verbs[report_lacks_memory(report)][row.garbage == 1];
     PUT(page, "<class>");
     page_head(page, "CLASS");
-    PUT(page, "   %#s{class}: %n{objects} %s of %b{bytes} %s %b{retained} (%.1p)", name, row.count,
+    PUT(page, "   %#s{class}: %n{objects} %s of %b{bytes} %s %b{retained}", name, row.count,
         row.count == 1 ? "object" : "objects", row.bytes, row.count == 1 ? "retains" : "retain",
-        row.retained, row.retained, report->findings->reachable);
-    if (row.garbage > 0)
-        PUT(page, report_lacks_memory(report) ? "; %n look like garbage" : "; %n are garbage",
-            row.garbage);
+        row.retained);
+    if (row.garbage == 0)
+        PUT(page, " (%.1p)", row.retained, report->findings->reachable);
+    else if (row.garbage == row.count)
+        PUT(page, "; %s %s garbage", row.count == 1 ? "it" : "all", verb);
+    else
+        PUT(page, "; %n %s garbage, the others retain %b (%.1p)", row.garbage,
+            row.garbage == 1 ? "is" : "are", alive, alive, report->findings->reachable);
     PUT(page, "|%n{garbage}", row.garbage);
     if (report->findings->base) {
         const struct growth_class before =
@@ -104,16 +123,6 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
         PUT(page, "; %c{objects_grown} since then", row.count - row.garbage - before.count);
     }
     PUT(page, "\n");
-    struct pages_sum sum = {0};
-    for (size_t i = 0; i < ret_nodes->count; i++) {
-        const uint32_t node = ret_nodes->data[i].node;
-        const struct pages_sum of = pages_of(&report->findings->pages, node);
-        if (report_node(report, node)->outermost == node &&
-            !report_node(report, node)->is_garbage) {
-            sum.bytes += of.bytes;
-            sum.empty += of.empty;
-        }
-    }
     put_pages_of(report, &sum, row.count, true);
     return NULL;
 }
@@ -150,8 +159,10 @@ struct g2h_error *report_put_group(const struct report *report, uint32_t node)
     const uint64_t retained = report_node(report, node)->retained;
     PUT(page, "<group>");
     page_head(page, "GROUP");
-    PUT(page, "   %#s{name} retains %b{retained} (%.1p)\n", report_name(report, node), retained,
-        retained, report->findings->reachable);
+    PUT(page, "   %#s{name} retains %b{retained}", report_name(report, node), retained);
+    if (!report_node(report, node)->is_garbage && retained <= report->findings->reachable)
+        PUT(page, " (%.1p)", retained, report->findings->reachable);
+    PUT(page, "\n");
     report_append_holders(report, node, &holders);
     TRY_MEMORY(!holders.failed);
     if (holders.size > 0)
