@@ -24,7 +24,7 @@ static const char help[] =
     "Shows who keeps the memory of a Go program alive: as a snapshot for the Memory\n"
     "tab of Chrome DevTools, a report, a page for browsers, a profile, a database.\n"
     "\n"
-    "  go2heapsnapshot --pid 1234                                   a report\n"
+    "  go2heapsnapshot --pid 1234                     a report, on a terminal\n"
     "  go2heapsnapshot --exe app -o app.heapsnapshot app.dump       for DevTools\n"
     "\n"
     "DUMP is a heap dump of runtime/debug.WriteHeapDump, of any Go version from 1.3\n"
@@ -56,7 +56,7 @@ static const char help[] =
     "      --base-exe=FILE the executable that wrote that dump, if it is another\n"
     "\n"
     "Output:\n"
-    "      --format=NAME   the format; else the name of -o tells it, else the first:\n";
+    "      --format=NAME   else by -o's name, a report on a terminal, or the first:\n";
 static const char more_help[] =
     "  -o, --output=FILE   write to FILE, app.html, app.db ...; app.csv: a directory\n"
     "  -z, --gzip          compress the output; unpack it before DevTools loads it\n"
