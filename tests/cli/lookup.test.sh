@@ -61,6 +61,11 @@ refused "nothing like it" "no object in this heap has the class 'main.Foooo', an
 run go2heapsnapshot --exe app --redact --show 'main.previews.byName["globe, 359 wide"].Wid' 2.dump
 check "redacted: no key is said" [ "$(grep -c 'globe, 35[0-8]\|chair' err)" -eq 0 ]
 
+run go2heapsnapshot --exe app --show runtime.p 2.dump
+check "a class with arrays: a few elements, and how many more" \
+	awk '/^  runq\[/ { n++ } /^  [0-9]+ more, of elements from 8 on$/ { more = 1 } END { exit n != 8 || !more }' out
+run go2heapsnapshot --exe app --json --show runtime.p 2.dump
+check "a class with arrays: JSON has all elements" grep -qF '"name":"runq[8]"' out
 dump go1.15-amd64.2 garbage.dump
 run go2heapsnapshot --format report --path-to ptr32 garbage.dump
 check "a class with garbage: the share is that of the others" \

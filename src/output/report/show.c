@@ -5,6 +5,7 @@
  * values of each field are spread over its objects (tally).
  */
 #include <inttypes.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -231,11 +232,29 @@ static size_t wider(struct g2h_bytes words, size_t width, size_t most)
     return count < width ? width : MIN(count, most);
 }
 
-/* Reports how the values of each field are spread, in columns as wide as the longest names. */
+enum { SHOWN_ELEMENTS = 8 /* of an array in an object of a class; a ring may have hundreds */ };
+
+/* Returns whether a field is in an element of an array from that number on. */
+static bool is_far_element(struct g2h_bytes path)
+{
+    for (size_t i = 0; i < path.size; i++) {
+        uint64_t number = 0;
+        if (path.data[i] != '[')
+            continue;
+        while (++i < path.size && isdigit(path.data[i]) && number < SHOWN_ELEMENTS)
+            number = number * 10 + path.data[i] - '0';
+        if (number >= SHOWN_ELEMENTS)
+            return true;
+    }
+    return false;
+}
+
+/* Reports how the values of each field are spread, in columns as wide as the longest names. The
+ * text leaves out most elements of arrays. */
 static struct g2h_error *show_put_fields(struct show *show, struct distribution *distribution)
 {
     struct page *page = show->report->page;
-    size_t names = 0, types = 0;
+    size_t names = 0, types = 0, left_out = 0, number = 0;
     VECTOR_EACH(const struct field_distribution, field, distribution->fields) {
         names = wider(show_name_of(distribution, field->path), names, LABEL_WIDTH);
         types = wider(show_name_of(distribution, field->type), types, SHOW_TYPE_WIDTH);
@@ -253,7 +272,14 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
         page_close(page);
         text_append(&line, spread.data, spread.size);
         TRY_MEMORY(!line.failed && !spread.failed);
-        PUT(page, "  %s\n", &line);
+        const bool is_far = is_far_element(name), is_last = ++number == distribution->fields.count;
+        left_out += is_far;
+        if (left_out > 0 && (!is_far || is_last)) {
+            PUT(page, "  %n more, of elements from %n on\n", left_out, (uint64_t)SHOWN_ELEMENTS);
+            left_out = 0;
+        }
+        if (!is_far)
+            PUT(page, "  %s\n", &line);
     }
     page_close(page);
     return NULL;
