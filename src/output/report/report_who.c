@@ -766,6 +766,28 @@ static bool is_nested(const struct report *report, const struct who *who)
            !suspects_are_timers(&report->findings->merged, who->suspect.holder);
 }
 
+/* Says of a suspect that it is timers, and which function most of them call: the closure that
+ * time.AfterFunc() was given is right below each. */
+static void put_what_timers_call(const struct report *report, uint32_t item)
+{
+    const struct merged *merged = &report->findings->merged;
+    const struct merged_node *nodes = merged->nodes.data;
+    uint32_t most = MERGED_NONE;
+    PUT(report->page, ", the runtime's timers");
+    for (uint32_t i = nodes[item].child; i != MERGED_NONE; i = nodes[i].sibling)
+        if (merged_form(merged, i) == G2H_FORM_CLOSURE &&
+            (most == MERGED_NONE || nodes[i].count > nodes[most].count))
+            most = i;
+    if (most == MERGED_NONE || nodes[most].count <= nodes[item].count / 2)
+        return;
+    struct g2h_bytes function = report_name(report, most);
+    const size_t skipped = MIN(function.size, strlen("func "));
+    function.data += skipped;
+    function.size -= skipped;
+    PUT(report->page, ", %s call %s{calls}",
+        nodes[most].count < nodes[item].count ? "most of which" : "which", function);
+}
+
 /* Reports the holder of a suspect by its class: ", in 4 × map[uint64]*main.Watcher", or ", in one
  * entry of map[string]*main.Node"; of documents ", of which 1,000 in 7 × map[int]main.Document". */
 static void put_holder_class(const struct report *report, const struct who *who)
@@ -788,10 +810,9 @@ static void put_holder_class(const struct report *report, const struct who *who)
         PUT(page, " in %n{count} × %s{class}", holders->count, class);
     else
         PUT(page, " in %s{class}|%n{count}", class, holders->count);
-    PUT(page, "%s</>",
-        suspects_are_timers(&report->findings->merged, who->suspect.holder)
-            ? ", the runtime's timers"
-            : "");
+    if (suspects_are_timers(&report->findings->merged, who->suspect.holder))
+        put_what_timers_call(report, who->suspect.item);
+    PUT(page, "</>");
 }
 
 /* Reports what a suspect is in: a variable, a tree, a map's entries without an object, or else its

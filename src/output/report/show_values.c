@@ -115,7 +115,7 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
         PUT(page, "; %s %s garbage", row.count == 1 ? "it" : "all", verb);
     else
         PUT(page, "; %n %s garbage, the others retain %b (%.1p)", row.garbage,
-            row.garbage == 1 ? "is" : "are", alive, alive, report->findings->reachable);
+            verb, alive, alive, report->findings->reachable);
     PUT(page, "|%n{garbage}", row.garbage);
     if (report->findings->base) {
         const struct growth_class before =

@@ -14,7 +14,7 @@
 //	never allocated by main\.tick
 //	samples
 //	case processors SHAPE=timers GOMAXPROCS=4
-//	says ^  1 .* \d+,\d{3} (runtime\.timeTimer|time\.Timer), in .*, the runtime's timers$
+//	says ^  1 .* \d+,\d{3} (runtime\.timeTimer|time\.Timer), in .*, the runtime's timers, (most of )?which call main\.await\.func1$
 //	says ^      held by
 //	says ^      allocated by main\.await allocated\.go:\d+ \(
 //	is r.suspects.length === 1 && r.suspects[0].most === undefined

@@ -28,7 +28,7 @@
 //	is r.classes.find(c => c.class === "main.ticket").grown === 0
 //
 //	case timers SHAPE=timers
-//	tells \+2,000 (runtime\.timeTimer|time\.Timer), now \S+, in .*, the runtime's timers$
+//	tells \+2,000 (runtime\.timeTimer|time\.Timer), now \S+, in .*, the runtime's timers, which call main\.\(\*ticket\)\.expire(-fm)?$
 //
 //	case entries SHAPE=entries
 //	says \+52,999 entries, now 53,000, in map\[int\]int64$

@@ -2,7 +2,7 @@
 // if the executable is stripped and nothing but its record of the first thread leads to the runtime's timers.
 //
 //	from 1.23
-//	says ^  1 .* 3,000 runtime\.timeTimer, in .*\[\]runtime\.timerWhen, the runtime's timers$
+//	says ^  1 .* 3,000 runtime\.timeTimer, in .*\[\]runtime\.timerWhen, the runtime's timers, which call main\.submit\.func1$
 //	says main\.job
 //	says ^  2 .* 300 goroutines \[chan receive\] main\.
 //	says[plain] main\.poller
