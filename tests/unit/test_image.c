@@ -742,6 +742,8 @@ TEST(debug_files)
     make_folder(folder, ".build-id/ab");
     write_file(folder, ".build-id/ab/cdef01.debug", &debug);
     assert_true(finds(folder, &executable, "one"));
+    write_file(folder, ".build-id/ab/cdef01.debug", &executable); /* has nothing to tell */
+    assert_false(finds(folder, &executable, ""));
     /* only its name matches: its build ID is another one */
     sections[0].data = other;
     struct file stranger = make_elf(EM_X86_64, true, false, sections, 2);
