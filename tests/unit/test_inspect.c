@@ -2,6 +2,7 @@
  * at any byte. What clients get from the whole is tested by tests/inspect. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -474,6 +475,23 @@ TEST(leaves_time_for_a_panel)
     hub_accepted(&hub, 60000000);
     assert_int_equal(hub_patience(&hub), 1000);
     hub_deinit(&hub);
+}
+
+TEST(listens_at_addresses_of_both_families)
+{
+    static const char *const texts[] = {"127.0.0.1:0", "[::1]:0"};
+    for (size_t i = 0; i < 2; i++) {
+        struct server_address address;
+        int fd = -1;
+        assert_true(server_parse(texts[i], &address));
+        struct g2h_error *error = server_listen(&address, &fd);
+        /* There may be no IPv6 here, which is another error than a wrong address. */
+        if (error && (i == 0 || strstr(error->message, strerror(EINVAL))))
+            fail_msg("%s: %s", texts[i], error->message);
+        assert_true(error || address.port > 0);
+        g2h_error_destroy(error);
+        close(fd);
+    }
 }
 
 UNIT_MAIN(NULL, NULL)
