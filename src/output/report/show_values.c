@@ -114,8 +114,8 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     else if (row.garbage == row.count)
         PUT(page, "; %s %s garbage", row.count == 1 ? "it" : "all", verb);
     else
-        PUT(page, "; %n %s garbage, the others retain %b (%.1p)", row.garbage,
-            verb, alive, alive, report->findings->reachable);
+        PUT(page, "; %n %s garbage, the others retain %b (%.1p)", row.garbage, verb, alive, alive,
+            report->findings->reachable);
     PUT(page, "|%n{garbage}", row.garbage);
     if (report->findings->base) {
         const struct growth_class before =
