@@ -513,9 +513,9 @@ static unsigned evidence_of_passed(const char *before, const char *arguments)
     const char *const functions[] = {first, "c3", "c3"};
     make_functions(&program, entries, functions, 3);
     describe(&program, 1, arguments);
-    for (uint8_t i = CALLEE_RULES; program.flow.rules[NEW] == 0; i++)
+    for (uint8_t i = CALLEE_RULES; program.rules[NEW] == 0; i++)
         if (callees_rule(i)->says[0].fact == CALLEE_ONE)
-            program.flow.rules[NEW] = i;
+            program.rules[NEW] = i;
     assert_no_error(static_words_find(&program.flow, &words));
     for (size_t i = 0; i < words.words.count; i++)
         found += words.words.data[i].address == DATA && words.words.data[i].evidence.what == TYPE;
