@@ -45,7 +45,7 @@
 //	ways plain
 //	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
 //	is r.suspects[0].each.parts.every(each => !each.class.startsWith('[]')) && !r.suspects[0].in.objects
-//	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers$
+//	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers, which call main\.\S+$
 //	case texts SHAPE=texts
 //	is r.suspects[0].entries === 20300 && r.suspects[0].is_entries
 //	says ^  1 .* 20,300 entries, in 3 × map\[string\]string$
