@@ -393,12 +393,19 @@ static uint32_t pointer_of_variable(const struct merging *merging, uint32_t node
     return name == FORGOTTEN ? MAP_NONE : name;
 }
 
+/* Returns the kind of the node of the view with a number. Until merge_all() has begun, by_number
+ * has the kinds where it later has nodes of merged. */
+static enum g2h_node_kind kind_of_number(const struct merging *merging, uint32_t number)
+{
+    return merging->by_number[number].merged;
+}
+
 /* Returns whether a node of the view with a number is an object that a variable's node holds. */
 static bool is_held_by_variable(const struct merging *merging, uint32_t number)
 {
     return g2h_dominators_node(merging->dominators, number) != UINT32_MAX &&
-           merged_is_object(merging->by_number[number].merged) &&
-           merging->by_number[g2h_dominators_above(merging->dominators, number)].merged ==
+           merged_is_object(kind_of_number(merging, number)) &&
+           kind_of_number(merging, g2h_dominators_above(merging->dominators, number)) ==
                G2H_NODE_VARIABLE;
 }
 
@@ -611,7 +618,7 @@ static void islands_deinit(struct islands *islands)
 /* Returns whether the node with a number is a package, or has the globals without one. */
 static bool is_package_number(const struct merging *merging, uint32_t number)
 {
-    const uint32_t kind = merging->by_number[number].merged;
+    const enum g2h_node_kind kind = kind_of_number(merging, number);
     return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
 }
 
@@ -622,10 +629,11 @@ static bool is_member(const struct merging *merging, uint32_t number)
            is_package_number(merging, g2h_dominators_above(merging->dominators, number));
 }
 
-/* Returns whether a number right below a package is a variable's: its node, or its object. */
+/* Returns whether a number right below a package is a variable's: its node, or an object that is
+ * called after one (name_held()). */
 static bool is_of_variable(const struct merging *merging, uint32_t number)
 {
-    return merging->by_number[number].merged == G2H_NODE_VARIABLE ||
+    return kind_of_number(merging, number) == G2H_NODE_VARIABLE ||
            pointer_of_variable(merging, g2h_dominators_node(merging->dominators, number)) !=
                MAP_NONE;
 }
@@ -633,7 +641,7 @@ static bool is_of_variable(const struct merging *merging, uint32_t number)
 /* Returns whether a number right below a package is an object that no variable holds alone. */
 static bool is_shared(const struct merging *merging, uint32_t number)
 {
-    return merged_is_object(merging->by_number[number].merged) && !is_of_variable(merging, number);
+    return merged_is_object(kind_of_number(merging, number)) && !is_of_variable(merging, number);
 }
 
 /* Returns the key of a member's class in by_class. */
@@ -1357,7 +1365,8 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
 }
 
 /* Returns whether a node is the runtime's own. Decides by the example's name in the view, since
- * goroutines and packages are named there. */
+ * goroutines and packages are named there. A MERGED_VARIABLE never is: its example is an object
+ * that it holds, whose name says nothing about the variable. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node)
 {
     struct g2h_node example;

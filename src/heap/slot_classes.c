@@ -1,11 +1,16 @@
 /*
  * slot classes: the kinds of objects that can be distinguished in a dump without types.
  *
- * From 1.5 on the slot class of a small object consists of its slot's size and its field list; a
- * program has some hundreds of them. A type that fits one object of a slot class then fits all of
- * them, so the others need not be read. The slot class of a larger object consists of its size and
- * whether it has pointers. Before 1.5 a slot class consists of the type record, the kind and the
- * size.
+ * From 1.5 on the slot class of an object of up to LISTED_SIZE bytes consists of its size and its
+ * field list; a program has some hundreds of them. A type that fits one object of a slot class then
+ * fits all of them, so the others need not be read. The slot class of a larger object, and of any
+ * object of 1.4, consists of its size and whether it has pointers. Before 1.4 a slot class consists
+ * of the type record, the kind and the size. Objects of which the file has a part only have slot
+ * classes of their own.
+ *
+ * To begin with: slot_classes_intern() numbers the class of each object that is read, which
+ * slot_class_make() describes; slot_classes_adopt() joins the lists of threads that read parts of a
+ * dump; slot_classes_finish() adds what is known when all records have been read.
  */
 #include "base/contract.h"
 #include "heap/heap.h"
@@ -13,8 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LISTED_LIMIT: no program has as many field lists; slot classes beyond the limit have no list. */
-enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
+/* TABLE_LIMIT: the largest size in slot_classes->small. LISTED_LIMIT: no program has as many field
+ * lists; slot classes beyond the limit have no list. */
+enum { TABLE_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
 
 void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap)
 {
@@ -30,13 +36,13 @@ void slot_classes_deinit(struct slot_classes *slot_classes)
     map_deinit(&slot_classes->by_key);
 }
 
-/* Returns whether a slot class is found in a table by its size and has_pointers alone: nothing else
- * distinguishes it. */
-static bool is_small(const struct slot_class *slot_class)
+/* Returns whether a slot class is found in the table slot_classes->small by its size and
+ * has_pointers alone: nothing else distinguishes it. */
+static bool is_in_table(const struct slot_class *slot_class)
 {
     return slot_class->type_address == 0 && slot_class->kind == G2H_OBJECT_VALUE &&
            slot_class->fields_size == 0 && !slot_class->is_headless &&
-           slot_class->size <= SMALL_LIMIT && slot_class->size % 8 == 0 &&
+           slot_class->size <= TABLE_LIMIT && slot_class->size % 8 == 0 &&
            slot_class->stored == slot_class->size;
 }
 
@@ -46,8 +52,8 @@ static bool slot_class_has_pointers(const struct g2h_object *object)
     return object->fields.at < object->fields.end && *object->fields.at != 0;
 }
 
-/* Returns whether the field list is part of the slot class: the object is small, and has
- * pointers. */
+/* Returns whether the field list is part of the slot class: the object has at most LISTED_SIZE
+ * bytes, and pointers, in a dump of 1.5 or later. */
 static bool slot_class_is_listed(const struct slot_classes *slot_classes,
                                  const struct slot_class *slot_class)
 {
@@ -172,12 +178,12 @@ static uint32_t slot_class_lookup(const struct slot_classes *slot_classes,
     }
 }
 
-/* Finds or adds a slot class: *ret becomes its number. The usual small ones are found by an array,
+/* Finds or adds a slot class: *ret becomes its number. Most without a list are found by the table,
  * others by a hash. Returns false if memory runs out. */
 static bool slot_class_intern(struct slot_classes *slot_classes,
                               const struct slot_class *slot_class, uint32_t *ret)
 {
-    uint32_t *small = is_small(slot_class)
+    uint32_t *small = is_in_table(slot_class)
                           ? &slot_classes->small[slot_class->has_pointers][slot_class->size / 8]
                           : NULL;
     uint64_t key = 0;

@@ -821,11 +821,41 @@ static bool add_variable(struct builder *builder, uint32_t package, bool is_map,
     return good;
 }
 
-/* Names a word within its variable. If a word is one of several of its variable, which all point to
- * objects, makes the variable's node its parent, and leaves of its name the path in the variable:
- * ".items" of cache.items. The name may be that of another variable, or of this very word, if only
- * code that uses it is known; then the word is named by its offset; and those of a sync.Map by its
- * fields. Returns false if memory runs out. */
+/* Appends to path what a word is called in its variable, which begins at start, without a dot at
+ * the begin: "items" of cache.items. *ret_is_map is whether the path is a field of a sync.Map. The
+ * words of one whose fields no type names are called read and dirty, as its fields are; others
+ * without a name in builder->text, because that is the name of another variable or of this very
+ * word, are called by their offset. */
+static void path_in_variable(struct builder *builder, uint64_t address, uint64_t start,
+                             const struct variable *variable, struct text *path, bool *ret_is_map)
+{
+    struct text *text = &builder->text;
+    const size_t dot = text->size > builder->named_size && text->data[builder->named_size] == '.';
+    if (builder->named_at == start)
+        text_append(path, text->data + builder->named_size + dot,
+                    text->size - builder->named_size - dot);
+    *ret_is_map = variable->is_map && (path->size == 0 || !has_type(builder, address));
+    if (*ret_is_map) {
+        path->size = 0;
+        text_append_string(path, address == variable->first ? "read" : "dirty");
+    } else if (path->size == 0) {
+        const size_t end = text->size;
+        append_field(builder, start, address);
+        const size_t has_dot = text->size > end && text->data[end] == '.';
+        if (!text->failed)
+            text_append(path, text->data + end + has_dot, text->size - end - has_dot);
+    }
+}
+
+/*
+ * Names a word within its variable. name_global() has made builder->text, the word's name, whose
+ * first named_size bytes name the variable that begins at named_at; and *ret_parent, its package or
+ * segment. If the word is one of several of its variable that point to different objects, makes the
+ * variable's node *ret_parent, adding that node if this is the first such word, and leaves the path
+ * in the variable in builder->text: "items" of cache.items. Otherwise changes nothing; nor does it
+ * if the package is not the program's (TIER_REST), whose variables have no nodes. Returns false if
+ * memory runs out.
+ */
 static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t *ret_parent)
 {
     const struct synthetic *package = &builder->roots->nodes.data[*ret_parent];
@@ -839,24 +869,12 @@ static bool name_in_variable(struct builder *builder, uint64_t address, uint32_t
         return true; /* the path that names it begins elsewhere, and no offset leads there */
     struct text path = {0};
     struct text *text = &builder->text;
-    const size_t dot = text->size > builder->named_size && text->data[builder->named_size] == '.';
-    if (builder->named_at == start)
-        text_append(&path, text->data + builder->named_size + dot,
-                    text->size - builder->named_size - dot);
     struct variable *variable = &builder->variables.data[index];
-    const bool is_map = variable->is_map && (path.size == 0 || !has_type(builder, address));
-    if (is_map)
-        path.size = 0;
-    if (is_map)
-        text_append_string(&path, address == variable->first ? "read" : "dirty");
-    else if (path.size == 0) {
-        const size_t end = text->size;
-        append_field(builder, start, address);
-        const size_t has_dot = text->size > end && text->data[end] == '.';
-        if (!text->failed)
-            text_append(&path, text->data + end + has_dot, text->size - end - has_dot);
-    }
+    bool is_map;
+    path_in_variable(builder, address, start, variable, &path, &is_map);
     text->size = builder->named_size;
+    /* The name may be that of this very word, with its address: "global read by main.f (0x5a3c48)".
+     * The variable is called by its own. */
     const char *bracket =
         builder->named_at != start && text->size > 0 ? memrchr(text->data, '(', text->size) : NULL;
     if (bracket) {

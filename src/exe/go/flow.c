@@ -474,17 +474,17 @@ static bool lead_to(struct flow *flow, uint32_t index, uint32_t target, const ui
     return add_path(flow, target, state);
 }
 
-/* Gets the state at an instruction, merged from all paths that lead there; is_reached: the previous
- * instruction is one of them. In the first pass, code that only jumps from later code lead to has
- * no state yet, and is ignored when paths join; a jump table may lead anywhere. Returns false if
- * memory runs out or the values are too many. */
-static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
+/* Gets the state at an instruction, merged from all paths that lead there; falls_through: the
+ * previous instruction is one of them. In the first pass, code that only jumps from later code lead
+ * to has no state yet, and is ignored when paths join; a jump table may lead anywhere. If no path
+ * is known, all values are unknown. Returns false if memory runs out or the values are too many. */
+static bool flow_enter(struct flow *flow, uint32_t index, bool falls_through)
 {
     const uint32_t entry = flow->entries.data[index];
     uint32_t *state = flow->state.data;
-    is_reached = is_reached && !(flow->is_nowhere && entry != 0);
-    flow->is_nowhere = flow->is_nowhere && is_reached;
-    if (entry == 0 && !is_reached) {
+    falls_through = falls_through && !(flow->is_nowhere && entry != 0);
+    flow->is_nowhere = flow->is_nowhere && falls_through;
+    if (entry == 0 && !falls_through) {
         memset(state, 0, flow->width * sizeof(*state));
         flow->is_late.data[index] = flow->heads.data[index] != 0;
         flow->is_nowhere = flow->is_late.data[index] && !flow->is_again && !flow->has_table;
@@ -492,7 +492,7 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool is_reached)
     if (entry != 0) {
         const uint32_t *block = flow->blocks.data + (size_t)(entry - 1) * flow->width;
         for (uint32_t i = 0; i < flow->width; i++) {
-            if (!is_reached)
+            if (!falls_through)
                 state[i] = block[i];
             else if (state[i] != block[i] && !flow_meet(flow, state[i], block[i], &state[i]))
                 return false;
@@ -1516,11 +1516,13 @@ static void forget_taken(struct flow *flow)
                 flow->slots.data[frame->first_slot + j] = UNKNOWN;
 }
 
-/* Interprets the function's code once, from start to end. Returns false if memory runs out or the
- * values are too many. Code that cannot be reached is interpreted from where a jump leads to. */
+/* Interprets the function's code once, from start to end. flow_follow() calls it a second time
+ * (is_again) if only jumps from later code lead somewhere: then the states there are known. Code
+ * that no path is known to lead to is interpreted, too, with unknown values; only the fillers after
+ * a jump are skipped. Returns false if memory runs out or the values are too many. */
 static bool flow_go_through(struct flow *flow)
 {
-    bool is_reached = true;
+    bool falls_through = true; /* the instruction before goes on with this one */
     flow->uses.count = flow->passes.count = flow->frames.count = flow->slots.count = 0;
     flow->returned.count = flow->loops.count = 0;
     flow->is_nowhere = false;
@@ -1531,15 +1533,15 @@ static bool flow_go_through(struct flow *flow)
     for (uint32_t i = 0; i < flow->code.count; i++) {
         const struct instruction *one = &flow->code.data[i];
         const bool is_target = flow->entries.data[i] != 0 || flow->heads.data[i] != 0;
-        if (one->kind == INSTRUCTION_NOTHING && !is_reached && !is_target)
+        if (one->kind == INSTRUCTION_NOTHING && !falls_through && !is_target)
             continue; /* it fills the gap before the target of a jump */
-        if ((!is_reached || is_target) && !flow_enter(flow, i, is_reached))
+        if ((!falls_through || is_target) && !flow_enter(flow, i, falls_through))
             return false;
-        if (!is_reached || one->sets_float)
+        if (!falls_through || one->sets_float)
             flow->floats = FLOATS_MAY_BE;
         if (!flow_execute(flow, i))
             return false;
-        is_reached = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;
+        falls_through = one->kind != INSTRUCTION_JUMP && one->kind != INSTRUCTION_END;
     }
     return true;
 }

@@ -707,8 +707,11 @@ static struct g2h_error *check_older(const struct path_to_path *path, const stru
                               asked);
 }
 
-/* Shows the path to what a query names. The meanings are tried in this order: a goroutine by its
- * number, goroutines by a place, and all else that has the name. */
+/* Shows the path to what a query names. A goroutine's number is tried first, and is the only
+ * meaning then. Otherwise, if the query names places of goroutines, these and an example are
+ * written; and then whatever else has the name, such as an object, is written as well. If there
+ * were goroutines, it is no error that nothing else has the name, and a group or garbage of that
+ * name is left out. With an age (older > 0) only objects are meant. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked, uint64_t older)
 {
     _cleanup_(path_deinit) struct path_to_path path = {
@@ -719,10 +722,11 @@ struct g2h_error *report_put_path(const struct report *report, const char *asked
     _cleanup_(text_deinit) struct text example = {0};
     if (older == 0)
         TRY(report_put_goroutines_of(report, asked, &example));
-    if (example.size > 0)
+    const bool has_goroutines = example.size > 0;
+    if (has_goroutines)
         TRY(report_put_goroutine(report, example.data));
     struct g2h_error *error = lookup_find(report->findings, asked, &lookup);
-    if (example.size > 0 &&
+    if (has_goroutines &&
         (error || lookup.kind == LOOKUP_GROUP || path_to_is_garbage(report, &lookup))) {
         g2h_error_destroy(error);
         return NULL;

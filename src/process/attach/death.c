@@ -690,10 +690,10 @@ static void death_reserve_give_back(struct death_reserve *reserve)
 /* No process that Go's runtime has started has less memory. */
 #define LEAST_OF_GO (1ull << 20)
 
-/* Of the memory for a copy an eighth remains to work with; and the bytes that writing a dump
- * takes. */
+/* Of the memory for a copy, one part in so many remains to work with. */
 enum { WORK_PART = 8 };
 
+/* The memory that the least that follows a copy takes: writing it as a dump. */
 #define LEAST_AFTER (16ull << 20)
 
 /* The pages that are copied together, one list after the other. */
@@ -912,11 +912,13 @@ static bool list_run(struct dying *dying, const struct attach_run *run, size_t *
     return true;
 }
 
-/* Lists the pages of the heap, once the memory outside it is known. Returns false if memory runs
- * out. */
+/* Divides the pages of the heap among the lists of their ranks, in dying->lists, which are copied
+ * one after the other. order->find finds the parts of the heap, and so the ranks, in memory: what
+ * has been copied from outside the heap; if it is not given, all pages are DEATH_OTHER. Pages that
+ * were never written to are left out: see list_zeros(). Returns false if memory runs out. */
 static bool list_heap(struct dying *dying, const struct memory *memory)
 {
-    size_t next = 0;
+    size_t next = 0; /* of dying->parts, as runs and parts both ascend: see list_run() */
     if (dying->order->find && !dying->order->find(dying->order->context, memory, &dying->parts))
         return false;
     vector_sort(&dying->parts, death_part_compare);
@@ -1075,9 +1077,9 @@ static int note_loss(struct dying *dying, struct process *ret, struct attach_acc
 }
 
 /* Finds out whether there is memory for the copy and for what follows it. This program has the only
- * copy, so it must not be ended for lack of memory. If there is too little, limits how much is
- * copied to memory (dying->memory; the rest is spilled) and, if the copy is converted to more than
- * a dump, how much is copied at all (dying->left). */
+ * copy, so it must not be ended for lack of memory. If there is too little, gives back what was
+ * reserved, and limits how much is copied to memory (dying->memory; the rest is spilled) and, if
+ * the copy is converted to more than a dump, how much is copied at all (dying->left). */
 static void find_memory(struct dying *dying)
 {
     uint64_t all = dying->all.resident;
@@ -1085,20 +1087,24 @@ static void find_memory(struct dying *dying)
     VECTOR_EACH(const struct attach_run, run, dying->all.slow)
         all += run->size;
     const uint64_t needed = MIN(all, dying->left);
-    const uint64_t before = death_reserve_left(&is_group);
+    const uint64_t available = death_reserve_left(&is_group);
+    /* Outside of groups a conversion is not limited, as in attach_available_check(). */
     const unsigned after = is_group ? dying->order->after : 0;
     const uint64_t wanted = attach_available_wanted(needed, after, false) + LEAST_AFTER;
     dying->memory = UINT64_MAX;
-    if (before >= wanted || before + death_reserve_present(dying->reserve, &dying->all) >= wanted)
+    /* Memory that was reserved for these very pages is there already. */
+    if (available >= wanted ||
+        available + death_reserve_present(dying->reserve, &dying->all) >= wanted)
         return;
     const uint64_t touched = dying->reserve->touched;
     death_reserve_give_back(dying->reserve);
-    const uint64_t now = death_reserve_left(&is_group);
-    uint64_t left = touched;
-    if (now > LEAST_AFTER && now - LEAST_AFTER > left)
-        left = now - LEAST_AFTER;
-    const uint64_t followed = after > 0 ? left / after * 100 : UINT64_MAX;
-    dying->memory = left - left / WORK_PART;
+    const uint64_t available_now = death_reserve_left(&is_group);
+    uint64_t usable = touched; /* at least as much as has been given back */
+    if (available_now > LEAST_AFTER && available_now - LEAST_AFTER > usable)
+        usable = available_now - LEAST_AFTER;
+    /* The bytes of a copy whose conversion takes all of this: after percent of the copy. */
+    const uint64_t followed = after > 0 ? usable / after * 100 : UINT64_MAX;
+    dying->memory = usable - usable / WORK_PART;
     dying->is_left_for_memory = followed < dying->left;
     if (dying->is_left_for_memory)
         dying->left = followed;
