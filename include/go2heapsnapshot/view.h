@@ -348,10 +348,11 @@ struct g2h_held_together {
     bool is_shared; /* it is not a member */
 };
 
-/* Finds the groups of packages of which more than one percent is held by several variables
- * together, and by none of them alone: *ret_count in *ret, which the caller frees, ascending by
- * group, its members first, that with most of its own before the others. All that the members hold,
- * alone and together, only they lead to. A folded view has none. Errors: G2H_ERROR_MEMORY. */
+/* Finds the groups of variables of one package that together hold more than one percent of what the
+ * package holds, which none of them holds alone. Sets *ret_count and *ret, which the caller frees.
+ * The list ascends by group. Of each group the members come first, that with most of its own before
+ * the others. All that the members hold, alone and together, only they lead to. A folded view has
+ * none. Errors: G2H_ERROR_MEMORY. */
 G2H_PUBLIC struct g2h_error *g2h_view_held_together(const struct g2h_view *view,
                                                     struct g2h_held_together **ret,
                                                     size_t *ret_count);

@@ -227,8 +227,8 @@ static inline uint64_t uvarint_join(uint64_t groups)
     return (groups & 0x000000000fffffff) | (groups & 0x0fffffff00000000) >> 4;
 }
 
-/* Reads a uvarint. Returns false, and does not move the cursor, if the uvarint is cut or does not
- * fit 64 bits. */
+/* Reads a uvarint. Returns false, and changes neither the cursor nor *ret, if the uvarint is cut or
+ * does not fit 64 bits. */
 static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
 {
     const uint8_t *at = cursor->at;

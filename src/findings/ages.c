@@ -114,8 +114,10 @@ static void count_below(const struct findings *findings, uint32_t item, const bo
     }
 }
 
-/* Returns the objects that stand for an item of few objects: those below it that retain most, if
- * that is much of it; or the item. */
+/* Returns the node whose objects stand for an item of few objects: of the classes below it, which
+ * are marked, with LEAST_COUNT objects or more, the one that retains most; or the item, if none of
+ * them retains more than HELD_PERCENT of it. Entries of maps never stand for it, since
+ * count_below() would count none of them. */
 static uint32_t ages_find_held(const struct findings *findings, uint32_t item, const bool *is_below)
 {
     uint64_t most = findings_node(findings, item)->retained / HUNDRED * HELD_PERCENT;

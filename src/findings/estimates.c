@@ -155,7 +155,7 @@ struct g2h_error *estimates_finish(struct estimates *estimates, uint32_t count)
     TRY_MEMORY(parts && estimates->sets);
     VECTOR_EACH(struct estimate_sums, sums, estimates->sums) {
         assert(sums->set < count);
-        end_span(estimates, sums);
+        end_span(estimates, sums); /* the last one, which no other span has ended */
         add_kind(estimates, sums, &estimates->sets[sums->set], &parts[sums->set]);
     }
     for (uint32_t i = 0; i < count; i++) {

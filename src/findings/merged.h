@@ -124,7 +124,7 @@ enum g2h_class_form merged_form(const struct merged *merged, uint32_t node);
 enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_t node);
 
 /* Returns whether a node is the runtime's own by the name that the view has for it: a class, a
- * package, or goroutines. */
+ * package, or goroutines. A MERGED_VARIABLE is not, also if it is below such a package. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node);
 
 /* Returns whether an object of a view may be a block that small values share: strings that have

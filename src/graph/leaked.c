@@ -431,8 +431,10 @@ static bool wake_all_of(struct leaked_finder *finder, uint32_t object)
     return wake_waiters_of(finder, object, 0, REACH_UNKNOWN);
 }
 
-/* Follows a pointer into a slot that locks share with other values; and marks what a weak handle in
- * the slot leads to. Returns false if memory runs out. */
+/* Follows a pointer into a slot that locks share with other values: makes those goroutines live
+ * that wait on a lock which begins within reach bytes after the pointer, or has it inside; and
+ * marks what a weak handle in the slot leads to. The slot itself is not marked: see leaked_mark().
+ * Returns false if memory runs out. */
 static bool point_into_slot(struct leaked_finder *finder, uint64_t pointer, uint64_t reach)
 {
     const uint32_t slot = heap_find(finder->graph->heap, pointer);

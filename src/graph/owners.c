@@ -25,7 +25,8 @@ struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *gra
     return NULL;
 }
 
-/* Adds a group. node is UINT32_MAX if the group has no node yet. */
+/* Adds a group. node is UINT32_MAX if the group has no node yet. Errors: G2H_ERROR_MEMORY;
+ * G2H_ERROR_LIMIT: there are too many groups. */
 static struct g2h_error *owners_add_group(struct owners *owners, struct g2h_graph *graph,
                                           uint32_t node)
 {
@@ -65,8 +66,10 @@ static bool owners_is_group(enum g2h_node_kind kind)
            kind == G2H_NODE_OS_THREADS;
 }
 
-/* Adds all groups: the two with fixed numbers first, then the nodes that are groups, then the
- * members of the globals and the goroutines. */
+/* Adds all groups: the two with fixed numbers first, of which (cleanups) gets its node only later
+ * (owners_own_cleanups()); then the nodes that are groups; then those that edges lead to as groups:
+ * the members of (globals) and (goroutines), and the packages below (GC roots), whose variables are
+ * not the program's. Errors: those of owners_add_group(). */
 static struct g2h_error *owners_add_groups(struct owners *owners, struct g2h_graph *graph)
 {
     const struct roots *roots = &graph->roots;

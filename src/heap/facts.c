@@ -1,7 +1,8 @@
 /*
  * facts: reads what follows the end of a dump that was made from outside the process; see facts.h.
  * Each fact is a tag and its numbers (dump/dump_facts.h); a fact that is invalid ends the reading,
- * as if the dump were cut there, and one that only contradicts itself is left out.
+ * as if the dump were cut there. Facts about how the process ended, RSS and the collector that only
+ * contradict themselves are left out; a sample, or ages, that do end the reading, too.
  */
 #include "heap/facts.h"
 
@@ -22,7 +23,7 @@ static int compare_data(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
-/* Orders untouched parts of objects by address. */
+/* Orders spans of which pages are absent by address. */
 static int compare_absent(const void *a, const void *b)
 {
     const struct fact_absent *one = a;
@@ -143,9 +144,12 @@ static bool read_kinds(struct cursor *cursor, uint64_t count, struct fact_sample
     return true;
 }
 
-/* Reads what a sample has. Returns false if it is cut or contradicts itself, or if memory runs out:
- * *error. A second sample is a contradiction. Its spans are in the order of their addresses, do not
- * overlap, and are as many as its kinds say. */
+/* Reads what a sample has: how many spans there are to one that was read, the number of kinds, the
+ * kinds, and the spans (size, kind, and distance from the span before), after which comes a 0 in
+ * place of a size. Returns false if it is cut or contradicts itself, or if memory runs out: *error.
+ * A second sample is a contradiction. Its spans are in the order of their addresses, do not
+ * overlap, and are as many as its kinds say. There are fewer than UINT32_MAX, which as the number
+ * of a span stands for none. */
 static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *ret,
                                    struct g2h_error **error)
 {
@@ -170,6 +174,7 @@ static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *re
             return false;
         }
     }
+    /* If the numbers are cut before the 0, cursor_uvarint() has left size as it was: above 0. */
     if (left > 0 || size > 0)
         return false;
     ret->all = (struct g2h_sample){.every = every,

@@ -243,6 +243,8 @@ struct move {
 
 typedef VECTOR(struct move) move_vector;
 
+/* Returns whether an object with this state may still turn out to be the partner or not: it has a
+ * possible partner, but no certain one. */
 static inline bool match_is_open(unsigned state)
 {
     return state == MATCH_CHANGED || state == MATCH_EQUAL;

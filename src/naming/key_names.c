@@ -528,8 +528,8 @@ static enum key_form read_composite(const struct key_reader *reader, uint32_t nu
 }
 
 /* Reads and appends the key of a slot. The key in an interface must first be found by its dynamic
- * type; pointers, floats and what contains these are not shown, nor is what the dump lacks: form is
- * KEY_NONE. */
+ * type; pointers, floats and what contains these are not shown, nor is what the dump lacks, nor
+ * are keys other than strings if these are redacted: form is KEY_NONE. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {
@@ -552,7 +552,7 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
             return;
         at = key_names_memory_at(reader, heap_word(heap, at + heap->params.pointer_size),
                                  type->size, ret);
-        ret->object = UINT32_MAX;
+        ret->object = UINT32_MAX; /* that one has the key's value, not the bytes of a string */
     }
     if (!at)
         return;
@@ -560,7 +560,7 @@ void key_read(const struct key_reader *reader, const struct map_entries *entries
         ret->form = read_string(reader, at, text, ret);
     else if (type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY)
         ret->form = read_composite(reader, number, at, text);
-    else if (type->size > 0 && type->size <= 8)
+    else if (type->size > 0 && type->size <= 8) /* unless the executable is damaged */
         ret->form = read_integer(reader, type, at, text, ret);
 }
 

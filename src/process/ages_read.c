@@ -578,6 +578,7 @@ static int read_unswept(struct ages_live *live, const uint32_t *numbers, size_t 
                         struct unswept_marks *ret)
 {
     int error = 0;
+    /* First those inside of spans (own is 0), then gcmarkBits. */
     for (int own = 0; own < 2 && error == 0; own++) {
         live->pieces.count = 0;
         for (size_t i = 0; i < count; i++) {

@@ -585,7 +585,8 @@ struct sampled_kind {
     uint64_t number, elemsize, spans, chosen, objects;
 };
 
-/* Sums up the spans of each class. Returns how many classes have spans. */
+/* Sums up the spans of each class, and numbers the classes that have any in their order, from 0 on:
+ * kinds[].number. Returns how many these are. kinds has SPANCLASSES elements, all 0. */
 static uint64_t sum_up_kinds(const struct sampled_spans *sampled, struct sampled_kind *kinds)
 {
     uint64_t count = 0;

@@ -480,12 +480,15 @@ bool build_has_pointers(struct runtime_types *runtime, uint32_t type)
 
 /* ---- structs ---- */
 
-/* Adds a struct type without fields. The compiler names the type parameters of code that several
- * types share go.shape.X: such types are never those of values. */
+/* Adds a struct type without fields, which the caller adds, and returns its number; or TYPE_NONE if
+ * memory runs out, also if it already has: name is a result of build_intern(). elem is the type
+ * that the role is about, such as the map of a bucket, or TYPE_NONE: see enum type_role. A name
+ * with "go.shape." is one of a type that the compiler uses in code for several types at once: no
+ * value has it (is_generic). */
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name)
 {
-    if (name == UINT32_MAX)
+    if (name == TYPE_NONE)
         return TYPE_NONE;
     const bool is_generic = bytes_contain(types_text(runtime->types, name), "go.shape.");
     return type_builder_add(runtime, &(struct type){.name = name,

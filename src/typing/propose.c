@@ -422,8 +422,13 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
                        reference->type, reference->form == REFERENCE_ARRAY);
 }
 
-/* Proposes a reference that has to be compared with the object's own fields. Not inlined, since the
- * caller mostly returns before this. */
+/* Proposes a reference that has to be compared with the object's own fields; base is where the
+ * value begins in the object: after a malloc header, if it has one. If the pointer map is not
+ * known, only sizes can be compared. That is enough for one value of a structure of the runtime (a
+ * type with a role), as what leads there, a map's header or a func value, says what it is. It is
+ * not for an ordinary type or an array: that one does not fit would not be noticed. If memory runs
+ * out, sets typer->no_memory and proposes nothing. Not inlined, since the caller mostly returns
+ * before this. */
 static __attribute__((noinline)) void propose_by_fields(struct typer *typer, uint32_t object,
                                                         uint64_t base, uint64_t offset,
                                                         const struct reference *reference)

@@ -184,7 +184,7 @@ static void entry_keys_know(struct entry_keys *keys, unsigned slot)
     keys->texts[slot].size = 0;
     keys->keys[slot].form = KEY_NONE;
     if (keys->namer.entries->kind != KEYS_WITHOUT_TEXT)
-        entry_keys_read(keys, slot, UINT32_MAX);
+        entry_keys_read(keys, slot, UINT32_MAX /* no hint */);
 }
 
 /* Names the key of the entry that a value is in. In three steps: finds the slot of the entry that

@@ -17,7 +17,8 @@ static uint32_t together_number(const struct g2h_view *view, struct node node)
     return view->is_folded ? view->fold.number_of[number] : number;
 }
 
-/* Returns the groups of objects that several packages hold together. None if nodes are folded. */
+/* Returns groups of variables, each of one package, that hold memory together: the members of each
+ * group, and objects that several of these hold. None if nodes are folded. */
 struct g2h_error *g2h_view_held_together(const struct g2h_view *view,
                                          struct g2h_held_together **ret, size_t *ret_count)
 {

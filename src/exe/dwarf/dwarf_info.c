@@ -3,7 +3,8 @@
  * closures; see dwarf_info.h. The parts: types that only DWARF has are made sound, so that a walk
  * down a value ends; an entry becomes a type, the same as that of its descriptor if the executable
  * has one (a type gets its number first and its parts later, since types may refer to themselves);
- * and the entries of each unit, a package of Go, are read, and all lists sorted by address.
+ * and the entries of each unit, a package of Go, are read, and all lists sorted by address. To
+ * begin with: dwarf_info_init(), near the end; dwarf_info_read_all() has the steps.
  */
 #include "exe/dwarf/dwarf_info.h"
 

@@ -504,8 +504,10 @@ static struct g2h_error *put_sections(const struct report_work *work, const stru
     return report_has_section(work, G2H_SECTION_TREE) ? report_put_tree(report) : NULL;
 }
 
-/* Writes all sections except waste to a page: the totals and free slots, and then all others; or
- * only what was asked for: a label, a path, a node. A sample of a heap has a report of its own. */
+/* Writes the totals, and then all sections except waste to a page: free slots, and all others; or
+ * only the one that answers what was asked for: a label, a path, a node. A sample of a heap has a
+ * report of its own. Leaves the object of JSON open that has all of the page: report_make() adds to
+ * it, and closes it. */
 static struct g2h_error *put_page(const struct report_work *work, struct page *page)
 {
     const struct report report = {work->findings, work->suspects, page};

@@ -1,8 +1,15 @@
 /*
  * report_sample: a report about a sample of a heap (--sample); see sections.h.
  *
- * Each figure is exact or has its error. What a sample cannot say is left out: what is garbage,
- * which goroutines are leaked, what is wasted.
+ * Of a process with a large heap, only one span in N was read, with all objects in it, and what
+ * holds these. How many objects of each size there are is known exactly; how many of a class there
+ * are is estimated from those in the spans that were read (findings/class_rows.h). So each figure
+ * is exact or has its error. What a sample cannot say is left out: what is garbage, which
+ * goroutines are leaked, what is wasted.
+ *
+ * To begin with: report_put_sample(), at the end. sample_estimate() puts each object that was read
+ * into the sets of its class and of suspects, and estimates each set; then totals, suspects and
+ * classes are written.
  */
 #include <stdlib.h>
 

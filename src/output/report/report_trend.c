@@ -129,7 +129,8 @@ static struct g2h_error *put_way(const struct trend_report *report, const char *
     return NULL;
 }
 
-/* Reports the place, and where it is in the last heap if that changes. */
+/* Reports the place. If it sums up a class wherever it is held, because its holders change, also
+ * reports the place that holds most of it in the last heap. */
 static struct g2h_error *report_trend_put_place(const struct trend_report *report, uint32_t place)
 {
     const uint32_t holder = trend_last_holder(report->trend, place);

@@ -8,6 +8,8 @@
  *
  *   sqlite, tables      all of a view
  *   summary             the same of some thousand rows a dump
+ *
+ * To begin with: g2h_write_sqlite(), at the end; sqlite_write_all() has the steps.
  */
 #include <stdlib.h>
 #include <string.h>

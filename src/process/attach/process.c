@@ -280,8 +280,8 @@ struct window_pages {
     uint64_t first, end;
 };
 
-/* Reads the missing pages of one area that one lock guards. Returns false if some of them cannot be
- * read. */
+/* Reads the missing pages of one area that one lock guards, which the caller holds. Returns false
+ * if some of them cannot be read. */
 static bool fill_pages(struct window *window, const struct attach_area *area,
                        struct window_pages pages)
 {
