@@ -392,9 +392,9 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
         __builtin_prefetch(&sources->by_number[number], 1);
 }
 
-/* Handles the pointers of a block of objects that hold their targets. Returns false if memory runs
- * out. Objects that are merged with the root or are leaves are passed over, and so are edges across
- * tiers that do not hold their target. */
+/* Passes the pointers of a block of objects that hold their targets to sources_take(). Passes over
+ * objects that are merged with the root or are leaves, and pointers across tiers that do not hold
+ * their target. Returns false if memory runs out. */
 static bool take_of_block(const struct sources_sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {

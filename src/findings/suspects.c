@@ -2689,8 +2689,8 @@ static struct g2h_error *rest_sum_up(const struct findings *findings, const bool
     return NULL;
 }
 
-/* Finds how much of the heap's growth is not in suspects, and in which classes. Nothing if the heap
- * has not grown, or no more than the suspects. */
+/* Finds how much of the heap's growth since the base, which there must be, is not in suspects, and
+ * in which classes. Nothing if the heap has not grown, or no more than the suspects. */
 static struct g2h_error *find_rest(const struct findings *findings, const suspect_vector *suspects,
                                    struct who_suspects *ret)
 {

@@ -1276,8 +1276,10 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
     return substrings_sum(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 
-/* Finds memory that is wasted. Workers first collect slices, substrings and maps by task; the sums
- * come after, since one array or string may be seen by several tasks. */
+/* Finds memory that is wasted. Workers first collect slices, substrings and maps by task, of which
+ * the last one is for variables; the sums come after, since one array or string may be seen by
+ * several tasks. If nothing has slices, strings or maps, only layouts, spans and equal strings are
+ * examined. */
 struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
 {
     TRY(g2h_capacities_create(findings->view, &ret->capacities));

@@ -716,7 +716,7 @@ static bool serve(struct running *running)
 
 /* Runs the process of a session. The session's loop: waits for questions of the server, and for
  * messages and bytes of the child that takes a snapshot, if there is one and they are wanted. Ends
- * with the server. */
+ * the process, and does not return, once the server is gone. */
 void session_run(const struct session_options *options, int channel)
 {
     struct running running = {

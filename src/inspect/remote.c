@@ -820,9 +820,10 @@ enum g2h_variable properties_variable(struct taken *taken, const char *name, siz
     return found;
 }
 
-/* Visits the variables of a package, each once: the names of its edges may lead into a variable,
- * cache.items, and several may lead into the same one. A variable whose type is not known has the
- * target of its edge as its value. Edges that are no pointers are left out. */
+/* Visits the variables of a package, each once, until a visit returns false: the names of its edges
+ * may lead into a variable, cache.items, and several may lead into the same one. A variable whose
+ * type is not known has the target of its edge as its value. Edges that are no pointers are left
+ * out. */
 static struct g2h_error *walk_package(const struct walk *walk)
 {
     struct taken *taken = walk->taken;

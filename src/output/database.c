@@ -419,8 +419,9 @@ sqlite3 *database_handle(const struct database *database)
     return database->handle;
 }
 
-/* Returns the error about the last failure. SQLite's own code comes first; for failures of the
- * system, errno says more. */
+/* Returns the error about the last failure; errno must still be as that left it. A failure of the
+ * system is explained by database->reason, by SQLite's own errno, or by errno, in this order;
+ * others by SQLite's code. */
 struct g2h_error *database_error(const struct database *database)
 {
     static const struct {

@@ -682,7 +682,9 @@ static struct g2h_error *add_creation_site(struct builder *builder,
     return NULL;
 }
 
-/* Adds a goroutine to the group of all goroutines, or of those in its place. */
+/* Adds a goroutine with its frames (frames: their numbers) below group: (goroutines), or the node
+ * of its place. Its edges lead to its go statement, its context (ctxt), its record (g), what it
+ * waits for, and its thread, if that has a node. */
 static struct g2h_error *add_goroutine(struct places *places, struct builder *builder,
                                        uint32_t group, struct goroutine *goroutine,
                                        const uint32_t *frames)
@@ -731,8 +733,8 @@ static bool list_chain_of_2013(const struct builder *builder, const struct map *
 }
 
 /* Lists all goroutines with the data that is needed before they get nodes, and the frames of all of
- * them; then finds the goroutines' places. In dumps of 2013, frames do not follow their goroutine:
- * they are found by their stack pointers. */
+ * them; then finds the goroutines' places. In dumps of 2013, frames need not follow their
+ * goroutine: then they are found by their stack pointers. */
 static struct g2h_error *goroutine_roots_list(struct builder *builder, struct places *places,
                                               goroutine_vector *ret, frame_vector *ret_frames)
 {

@@ -48,12 +48,14 @@ struct member {
         name, type, 0, 0, true \
     }
 
-/* Adds a struct type; it has no fields before build_fill(). */
+/* Adds a struct type; it has no fields before build_fill(). name is a result of build_intern(),
+ * elem what the role is about: see enum type_role. */
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name);
 
 /* Adds the members that the release has to a struct type. Returns false if a member's type is
- * unknown or absurdly large. */
+ * unknown or absurdly large, or if memory runs out, also if it did in build_struct(): number is
+ * TYPE_NONE. */
 bool build_fill(struct runtime_types *runtime, uint32_t type, const struct member *members,
                 size_t count, const uint32_t *arguments);
 

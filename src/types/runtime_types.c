@@ -688,9 +688,9 @@ void runtime_types_deinit(struct runtime_types *runtime)
     *runtime = (struct runtime_types){0};
 }
 
-/* Returns whether a type's name is one for which this module makes more exact types. The names are
- * those of structures that do not know the types of keys and elements, unlike those that this
- * module makes for each map and channel type. */
+/* Returns whether a type's name is one of a type that describes values less well than others of the
+ * same size: a structure that does not know the types of keys and elements, unlike those that this
+ * module makes for each map and channel type; or one of code that several types share, go.shape. */
 bool runtime_is_generic(struct g2h_bytes name)
 {
     static const char *const whole[] = {

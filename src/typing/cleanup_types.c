@@ -361,9 +361,9 @@ static bool claim_box(struct typer *typer, uint32_t object, const struct g2h_obj
     return (typing->claims[object] & CLAIM_TYPE) == number + 1;
 }
 
-/* Adds an object that nothing points to if it is a cleanup's function (a closure of no other use,
- * since Go 1.26), a handle of a weak pointer, or the box of an argument that is still wanted.
- * Returns false if memory runs out. */
+/* Adds an object, to which nothing points, to the parts of cleanups if it is a cleanup's function
+ * (a closure of no other use, since Go 1.26), a handle of a weak pointer, or the box of an argument
+ * that is still wanted. Returns false if memory runs out. */
 static bool gather_part(struct cleanup_types_gatherer *gatherer, uint32_t object)
 {
     struct typer *typer = gatherer->typer;

@@ -305,7 +305,8 @@ static bool field_may_be_variable(const struct types *types, const struct type_f
 enum { MOST_VARIABLES = 64 }; /* of a closure that is looked for among layouts: bits of a word */
 
 /* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
- * variable. The type is put before the existing alternatives. Returns false if memory runs out. */
+ * variable. The type is put before the existing alternatives: *ret_alternatives is the first of
+ * these, and becomes the new one. Returns false if memory runs out. */
 static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *name,
                           uint32_t layout, const struct dwarf_captured *variables, size_t count,
                           uint32_t *ret_alternatives)

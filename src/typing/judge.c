@@ -243,7 +243,7 @@ bool part_is_before(const struct typing *typing, const struct typed_part *one,
 
 /* Sorts the parts of a shard, so that the chain of each object becomes a run of the array: an
  * object's parts are sorted by offset, the best part at each offset first. Drops the superseded
- * parts. */
+ * parts. Notes how far each part and those before it reach (part->reach). */
 static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
 {
     uint32_t number;

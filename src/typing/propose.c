@@ -215,9 +215,12 @@ static void propose_as_array(struct typer *typer, const struct proposal *proposa
         propose_array(typer, &array);
 }
 
-/* Proposes a value that begins at offset. Where the collector's field list is available, the object
- * must have pointers exactly where the type has them; a channel must name the right element type.
- * Nothing is proposed otherwise, nor for a part about which as much is known. */
+/* Proposes a value that begins at offset: as a claim on the object's start if that is base, else as
+ * a part. An object with pointers must have them exactly where the type has, if its pointer map is
+ * known; one without must not get a type with pointers, unless values of it may be noscan; a
+ * channel must name the right element type. Nothing is proposed otherwise, nor for a part about
+ * which as much is known, nor if the object's fields have been read too often (field_index_take()).
+ */
 static void propose_value(struct typer *typer, const struct proposal *proposal)
 {
     struct typing *typing = typer->typing;

@@ -306,7 +306,8 @@ static uint64_t words_of_parts(enum type_kind kind)
 }
 
 /* Reads what follows the header of a descriptor, which depends on the kind, and appends the name of
- * the type. parts is where it begins. Returns false if it is invalid. */
+ * the type. parts is where it begins. type has what is in the header, such as kind and size, and
+ * gets the rest: elem, key, length or fields. Returns false if it is invalid. */
 static bool read_parts(struct reflected_reader *reader, const struct g2h_bytes *contents,
                        uint64_t parts, bool is_uncommon, struct type *type, struct text *name,
                        unsigned depth)
@@ -372,7 +373,8 @@ static const uint8_t *reflected_read_mask(const struct reflected_reader *reader,
 }
 
 /* Adds the type that a descriptor describes, unless that has been done. Returns the type, or
- * TYPE_NONE if the object is not a descriptor. */
+ * TYPE_NONE if the object is not a descriptor, is part of itself by way of its own parts
+ * (MADE_BUSY), or is nested too deeply, or if memory runs out: reader->no_memory. */
 static uint32_t read_made(struct reflected_reader *reader, uint32_t number, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;

@@ -165,9 +165,10 @@ static inline void name_untyped(const struct g2h_edges *edges, const struct name
                     &ret->name);
 }
 
-/* Reads pointers of the object that the walk is at, whose words are usual and have bits.
- * is_untyped: the object has no type, and its words are named by their offsets. Returns how many
- * edges it has written to ret, most at most. */
+/* Reads pointers of the object that the walk is at, from where the last call stopped; its words
+ * must be usual, and a bit each in walk->pointers.words. is_untyped: the object has no type, and
+ * its words are named by their offsets. Returns how many edges it has written to ret, most at most.
+ */
 static inline size_t edges_read_words(struct g2h_edges *restrict edges,
                                       struct g2h_edge *restrict ret, size_t most, bool is_untyped)
 {

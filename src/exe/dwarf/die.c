@@ -1100,7 +1100,8 @@ enum list_entry {
 };
 
 /* Reads the next entry of a list of DWARF 5 that has bounds. Entries without bounds change *base,
- * which offsets are relative to. Returns false at the list's end. */
+ * which offsets are relative to. A default location has all addresses as its bounds. Returns false
+ * at the list's end, and if it cannot be read on or takes too much work. */
 static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          bool is_location, uint64_t *base, struct range *ret)
 {

@@ -328,8 +328,9 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
            operation.atom == DW_OP_call_frame_cfa;
 }
 
-/* Reads the variables that exist at a pc: finds the function, and reads its blocks. None if no
- * function has the pc. The work for one frame is limited, and that for all frames together. */
+/* Reads the variables that exist at a pc: finds the function, and reads its blocks. Appends none if
+ * no function has the pc. The work for one frame is limited, and that for all frames together.
+ * ret_inlined may be NULL. */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
                                     uint32_t *ret_inlined)

@@ -576,7 +576,7 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
     uint32_t base = flow->state.data[instruction->base],
              index = has_index ? flow->state.data[instruction->index] : 0;
     if (has_index && instruction->scale == 1 &&
-        flow_value_at(flow, index)->origin == FLOW_ADDRESS) {
+        flow_value_at(flow, index)->origin == FLOW_ADDRESS) { /* either register may have it */
         index = base;
         base = flow->state.data[instruction->index];
     }
@@ -889,8 +889,10 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
     return flow_add_value(flow, FLOW_PRODUCT, value > PRODUCT ? value : 0, factor, ret);
 }
 
-/* Gets the value of an address, or sum, that is not one of the frame. Returns false if memory runs
- * out or there are too many values. */
+/* Gets the value of an address, or sum, that is not one of the frame: *ret becomes it, PRODUCT if
+ * it is calculated from products, or stays as it is, which is UNKNOWN. Notes which words of data
+ * and bss code takes the address of. Returns false if memory runs out or there are too many values.
+ */
 static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
 {
     const struct instruction *one = &flow->code.data[index];

@@ -608,7 +608,8 @@ static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 /* ---- operands ---- */
 
 /* Reads the operands that ModRM describes: a register, and another one (mod 3) or memory: base +
- * index * scale + displacement. Returns false if the code ends before. */
+ * index * scale + displacement. ret->has_memory is for memory with a base register only, not for
+ * such as is relative to RIP (decoding->is_relative). Returns false if the code ends before. */
 static bool read_modrm(struct decoding *decoding, struct instruction *ret)
 {
     uint8_t modrm, sib;

@@ -922,8 +922,9 @@ static struct flow_array max_array(struct flow_array one, struct flow_array othe
 }
 
 /* Records a function that uses a word, unless a better one is known: one that sets it, or else
- * uses it, outside of initialization. The name of such a function says most about a variable
- * without a symbol. Returns false if memory runs out. */
+ * uses it, outside of initialization; of two such, one that is not main.main. The name of such a
+ * function says most about a variable without a symbol. What is known of arrays at the word, of its
+ * address, and its first initializer, remains in any case. Returns false if memory runs out. */
 static bool add_user(struct static_words_finding *finding, const struct flow_use *use)
 {
     static const enum static_use how[2][2] = {{STATIC_USED, STATIC_SET},

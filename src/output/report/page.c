@@ -735,9 +735,9 @@ static struct g2h_bytes read_key(const char **at, char end)
     return bytes_between(begin, *at - 1);
 }
 
-/* Reads a field after its percent sign. Returns whether it is there. The parts, all optional but
- * the letter: ? (there only if the next value is not 0), # (bold), width, .precision, the letter of
- * its kind, {key}. */
+/* Reads a field after its percent sign. Returns whether it is to be written; its values are taken
+ * in any case. The parts, all optional but the letter: ? (written only if the next value is not 0),
+ * # (bold), width, .precision, the letter of its kind, {key}. */
 static bool read_field(const char **at, const struct page_value **next, struct page_field *ret)
 {
     static const char kinds[] = "snbcdpaf"; /* as in enum page_kind */

@@ -236,7 +236,7 @@ static bool is_its_container(const struct findings *findings, const struct suspe
 }
 
 /* Reports the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010
- * of the 52,000, 3.20 MB (96 %)". */
+ * of the 52,000, 3.20 MB (96 %)". Nothing if there is none (example->most). */
 static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
                                   const struct example *example)
 {
@@ -553,9 +553,9 @@ static struct g2h_error *put_started_by(const struct report *report, uint32_t go
                       G2H_NODE_CREATION_SITE);
 }
 
-/* Reports a variable of goroutines and what each goroutine holds by it; or the total, if one of
- * them holds most; and, in JSON only, the variables that are part of it. has_most: one of them
- * does. */
+/* Reports a variable of goroutines (number is its index in locals) and what each of the `many`
+ * goroutines holds by it; or the total, if one of them holds most (has_most); and, in JSON only,
+ * the variables that are part of it. */
 static void put_local(const struct report *report, const struct who_local *locals, size_t count,
                       size_t number, uint64_t many, bool has_most)
 {

@@ -50,7 +50,8 @@ static void put_pages_of(const struct report *report, const struct pages_sum *su
 }
 
 /* Writes the class, address, size and retained size; the share of the reachable bytes if it is 0.1
- * % or more; then what is special: an inner address, folded objects, garbage, pages. */
+ * % or more; then what is special: an inner address, folded objects, garbage, pages. Leaves the
+ * object of JSON open, for the caller to add to it and close it. */
 void report_put_object(const struct report *report, uint32_t number, uint64_t offset)
 {
     struct page *page = report->page;
@@ -83,7 +84,8 @@ void report_put_object(const struct report *report, uint32_t number, uint64_t of
 
 /* Writes number, bytes and retained bytes, the garbage, which has no share of what is reachable,
  * and with a base how the number of live objects changed. What live ones retain, and the pages, are
- * summed over nodes that are in no other node of the class. */
+ * summed over nodes that are in no other node of the class. Leaves the object of JSON open, for the
+ * caller to add to it and close it. */
 struct g2h_error *report_put_class(const struct report *report, uint32_t class, ranking *ret_nodes)
 {
     static const char *const verbs[][2] = {{"are", "is"}, {"look like", "looks like"}};
