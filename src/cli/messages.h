@@ -59,14 +59,14 @@ void message_go_command(uint64_t pid);
  * name. Nothing if ages is NULL. */
 void message_ages(const struct g2h_ages *ages, const char *process);
 
-/* Reports how long a live process was paused, if says_stopped is set, and which parts of a process
- * or core file are missing; nothing for a dump. */
+/* Reports how a process or core file was read, and which parts are missing or doubtful; if
+ * says_stopped is set, also how long a live process was paused. Nothing for a dump. */
 void message_process(const struct origin *origin, bool says_stopped);
 
 /* Prints the account of a process for -v: its memory, and how it was read. */
 void message_process_account(const struct origin *origin);
 
-/* Reports damage of the input and the heap. */
+/* Reports damage of the input and the heap, and what a dump lacks. */
 void message_warnings(const struct origin *origin, const struct g2h_heap *heap);
 
 /* Reports damage of an input that was written as a dump: that of its stream, and that at which
@@ -74,9 +74,9 @@ void message_warnings(const struct origin *origin, const struct g2h_heap *heap);
 void message_dump_damage(const struct g2h_input *input, const struct g2h_error *damage);
 
 /*
- * Reports how much was left out or folded, if the options ask for that; or, if the graph is so
- * large that DevTools would take long to load it, how long that takes and how to make the graph
- * smaller.
+ * Reports how much was left out or folded. If it was to be folded, warns if that is not enough;
+ * else, of a graph that is so large that DevTools would take long to load it, how long that takes
+ * and how to make the graph smaller.
  */
 void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view);

@@ -180,6 +180,8 @@ struct g2h_error *graph_add_pools(struct g2h_graph *graph, struct marker *marker
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
 
 /* ---- edges by source (children.c) ---- */
+
+/* Moves roots.edges to children, once all of them have been added. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
 
 /* Adds edges to a synthetic node, after its existing edges, once graph_fill_children() has run. */

@@ -53,8 +53,8 @@ struct protocol {
     bool has_begun; /* initialize has been answered */
 };
 
-/* Answers a message: appends a line, or nothing to a notification. If memory runs out, answer is
- * failed. */
+/* Answers a message: appends a line, or nothing to a notification, an answer or an empty line. If
+ * memory runs out, answer is failed. */
 void protocol_answer(struct protocol *protocol, const char *message, size_t size,
                      struct text *answer);
 

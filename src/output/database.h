@@ -49,7 +49,8 @@ void database_close(struct database *database);
 /* Returns SQLite's handle, to prepare statements. */
 sqlite3 *database_handle(const struct database *database);
 
-/* Returns an error with the file's name and SQLite's reason for its last failure. */
+/* Returns an error with the file's name and the reason for the last failure: that of the system, by
+ * errno too, which must be as the failure left it, or SQLite's. */
 struct g2h_error *database_error(const struct database *database);
 
 /* Runs statements that return no rows, one after the other. Errors: G2H_ERROR_SYSTEM,
