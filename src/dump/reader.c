@@ -531,8 +531,8 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 
 /* Skips a corrupt type record. For a named pointer-shaped type with methods, Go 1.5 writes a length
  * that is the sum of two addresses, and then as many bytes of its memory as the kernel accepts. The
- * record ends where its bool is followed by the itab record (tag 8) of this very type, for which it
- * was written. Returns false if that is not found. */
+ * record ends where its bool (*data_is_pointer) is followed by the itab record (tag 8) of this very
+ * type, for which it was written. Returns false if that is not found. */
 static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool *data_is_pointer)
 {
     const uint8_t *at = reader->cursor.at;

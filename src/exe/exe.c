@@ -780,7 +780,8 @@ static bool calls_find_inlined(const struct code *code, struct g2h_bytes *ret)
     return false;
 }
 
-/* Finds the first function outside the runtime that a function calls. */
+/* Finds the first function outside the runtime that a function calls. *ret must be empty, and stays
+ * so if there is none. *left: how many bytes of code may still be read. */
 static struct g2h_error *calls_find_called(const struct g2h_exe *exe, uint64_t index,
                                            uint64_t *left, struct g2h_bytes *ret)
 {

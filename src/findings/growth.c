@@ -451,8 +451,8 @@ static uint32_t take_leftover(struct leftovers *leftovers, uint64_t key)
     return number;
 }
 
-/* Finds, for each node of merged, its node in the base, or MERGED_NONE: the one with the same names
- * or else, each once, those whose names differ only as loose keys do not tell. */
+/* Finds, for each node of merged, its node in the base (before[]), or MERGED_NONE: the one with the
+ * same names or else, each once, those whose names differ only as loose keys do not tell. */
 static struct g2h_error *match(const struct g2h_base *base, const struct merged *merged,
                                uint32_t *before)
 {

@@ -977,7 +977,7 @@ static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, ui
 }
 
 /* Adds the shortest path between the node that a search begins with and the target, which is found
- * among the nodes that have been visited, or further on. */
+ * among the nodes that have been visited, or further on. *ret_found is false if there is none. */
 static struct g2h_error *path_find(struct paths *paths, struct path_search *search, uint32_t to,
                                    enum path_target target, bool *ret_found)
 {
@@ -1048,8 +1048,9 @@ static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32
     return path_find(paths, search, to, target, ret_found);
 }
 
-/* Finds a path from the roots. A path by a variable of the program is more informative than one by
- * a variable of a goroutine, unless the latter leads to more objects of the class. */
+/* Finds a path from the roots, and adds it to paths->nodes; *ret_found: there is one. A path by a
+ * variable of the program is more informative than one by a variable of a goroutine, unless the
+ * latter leads to more objects of the class. */
 static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uint32_t to,
                                          enum path_target target, bool *ret_found)
 {

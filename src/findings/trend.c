@@ -374,8 +374,9 @@ static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place
 }
 
 /* Finds the place of each node, parents first, and adds the node's values to it and to the place
- * that sums up its class wherever it is held (anywhere). Garbage has no place, nor has a node whose
- * parent has none, nor one for which there are too many: these are counted in left_out. */
+ * that sums up its class wherever it is held (anywhere). places[] gets the place of each, or
+ * MERGED_NONE: garbage has no place, nor has a node whose parent has none, nor one for which there
+ * are too many: these are counted in left_out. */
 static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *heap,
                                    const struct merged *merged, uint32_t *places)
 {

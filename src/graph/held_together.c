@@ -571,9 +571,9 @@ static void find_leading(struct together_finder *finder)
     }
 }
 
-/* Notes an object that a chosen set holds, and to which what other sets hold leads. Returns false
- * if memory runs out. A set with more than MOST_SHARED is closed: no more is looked for; the sets
- * that may lead there are found anew then, MOST_CLOSED times. */
+/* Notes an object that a chosen set holds, and to which what another set (from) holds leads, unless
+ * seen has it. Returns false if memory runs out. A set with more than MOST_SHARED is closed: no
+ * more is looked for; the sets that may lead there are found anew then, MOST_CLOSED times. */
 static bool note_shared(struct together_finder *finder, uint32_t object, uint32_t from,
                         uint64_t *seen, shared_object_vector *ret)
 {

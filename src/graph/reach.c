@@ -230,7 +230,8 @@ static struct g2h_error *mark_through_boundaries(struct marker *marker,
     return is_missing ? mark_again(marker, graph) : NULL;
 }
 
-/* Marks everything that is not garbage; what belongs to the program has marks already. */
+/* Marks everything that is not garbage; what belongs to the program has marks already.
+ * *ret_changed: see add_waited(). */
 static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marker *marker,
                                            struct owners *owners,
                                            const struct boundaries *boundaries, bool *ret_changed)

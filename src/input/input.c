@@ -337,7 +337,8 @@ static bool count_stream_and_see_too_many(struct spool *spool)
 }
 
 /* Begins the stream that follows one that has ended. *ret is false if none follows, the watcher has
- * enough, or too many streams had no contents, which is noted as damage. */
+ * enough, or too many streams had no contents, which is noted as damage. *more becomes false at the
+ * end of the file. */
 static struct g2h_error *begin_next_stream(struct spool *spool, const struct unpacker *unpacker,
                                            bool *more, bool *ret)
 {

@@ -357,7 +357,9 @@ static struct g2h_error *locate_at(const struct locating *locating,
 }
 
 /* Locates a goroutine, at the line in its name or, if that has none, at its innermost frame that is
- * not the runtime's, and its frames. Several goroutines may have one node. */
+ * not the runtime's, and its frames. Several goroutines, one after the other, may have one node,
+ * which only the first of them locates: *last_node is that of the one before, and becomes this
+ * one's. */
 static struct g2h_error *locate_goroutine(const struct locating *locating,
                                           const struct g2h_view_goroutine *goroutine,
                                           uint32_t *last_node)

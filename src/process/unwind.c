@@ -95,7 +95,7 @@ static int32_t map_at(const struct unwind_function *function, uint64_t *left)
 }
 
 /* Finds the function at a pc, and the size of its frame there (delta), by its table of stack
- * pointer changes (pcsp). Returns false if that is not known. */
+ * pointer changes (pcsp). *left limits the work. Returns false if that is not known. */
 static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *left,
                           struct unwind_function *ret)
 {

@@ -235,10 +235,10 @@ static bool is_constant(const struct constants *constants, uint64_t address)
            ranges_next(&constants->sections, address, address + 1, &found);
 }
 
-/* Counts the words of the data that are addresses of constants in the file and in the dump, by
- * which another build is recognized. *ret_foreign is the number of those whose address in the dump
- * is one that no word of the data in the file has: tables of the same build may only have been
- * sorted. */
+/* Counts the words of the data that are addresses of constants in the file and in the dump
+ * (*ret_count), by which another build is recognized. *ret_foreign is the number of those whose
+ * address in the dump is one that no word of the data in the file has: tables of the same build may
+ * only have been sorted. */
 static struct g2h_error *count_constants(const struct image *image, const uint8_t *file,
                                          const struct g2h_record *data, uint64_t slide,
                                          uint64_t *ret_count, uint64_t *ret_foreign)

@@ -90,8 +90,8 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
 }
 
 /* Reads the name of a struct's field from its encoding: a byte of flags, the length (a uvarint
- * since Go 1.17, before that two bytes), the bytes. Returns false if there is none, or if it has
- * control characters. */
+ * since Go 1.17, before that two bytes), the bytes. Returns false if there is none, if it is too
+ * long, or if it has control characters. */
 static bool reflected_read_name(const struct reflected_reader *reader, uint64_t address,
                                 struct g2h_bytes *ret, uint8_t *ret_flags)
 {

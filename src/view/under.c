@@ -65,8 +65,8 @@ static void note_shared(const struct dominators *tree, const struct under *under
         bits_add(shared, preorder);
 }
 
-/* Marks what a node that the view is about points to beside these. Weak pointers, and those that
- * hold nothing, do not count. */
+/* Marks, in shared, what a node that the view is about points to beside these. Weak pointers, and
+ * those that hold nothing, do not count. */
 static void note_targets(const struct g2h_graph *graph, const struct dominators *tree,
                          const struct under *under, uint32_t node, uint64_t *shared)
 {

@@ -335,8 +335,8 @@ static void read_unit_bases(struct dies *dies, struct die_unit *unit, size_t ind
             die_attribute_number(dies, attribute, bases[i].base);
 }
 
-/* Adds a unit, and its abbreviations unless an earlier unit has the same table. Returns false if
- * memory runs out. */
+/* Adds a unit, and its abbreviations unless an earlier unit has the same table: tables has these by
+ * their offsets. *left: see read_abbreviations(). Returns false if memory runs out. */
 static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, struct map *tables,
                      uint64_t *left)
 {

@@ -681,7 +681,8 @@ static bool is_in_argument(const struct flow *flow, uint32_t value)
 }
 
 /* Gets the address of an element of an array in the memory that an argument points to, by an index:
- * &s.shards[i]. Returns false if it is none. */
+ * &s.shards[i]. *ret_base is the value that points there, and *ret the offset from it. Returns
+ * false if it is none. */
 static bool element_of_argument(const struct flow *flow, const struct instruction *one,
                                 uint32_t *ret_base, struct flow_offset *ret)
 {
@@ -1288,8 +1289,9 @@ static bool is_next_word(const struct flow *flow, uint32_t value, uint32_t befor
 }
 
 /* Takes account of a type assertion that has succeeded. On a path where the first word of an
- * interface is known to be the address of a type, makes the second word a new value, of that type.
- * Returns false if memory runs out or there are too many values. */
+ * interface is known to be the address of a type, makes the second word a new value, of that type,
+ * wherever state, the one of that path, has it. Returns false if memory runs out or there are too
+ * many values. */
 static bool assert_type(struct flow *flow, const struct instruction *compare, uint32_t *state)
 {
     uint32_t type = flow->state.data[compare->from];

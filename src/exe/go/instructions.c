@@ -719,8 +719,9 @@ static bool sets_vector(uint8_t opcode)
 
 /* Reads an instruction of amd64 whose opcode follows the byte 0F: sets what it writes, registers
  * and bytes of memory, and its kind if it is a conditional branch, a multiplication, or the end of
- * the code (ud2). Those of three bytes (0F 38, 0F 3A) are taken to write all registers. Returns
- * false if the instruction is not known or is cut. */
+ * the code (ud2). Those of three bytes (0F 38, 0F 3A) are taken to write all registers. *ret_number
+ * becomes the immediate, if there is one. Returns false if the instruction is not known or is
+ * cut. */
 static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
 {
     uint8_t opcode, more;

@@ -276,7 +276,8 @@ static struct static_word word_of_use(const struct flow_use *use)
 }
 
 /* Records that an argument is stored into a word of data or bss, or to the target of an argument:
- * the word has the argument's type. Returns false if memory runs out. */
+ * the word has the argument's type. Nothing if the use is none of these, or *left is 0, which
+ * limits the work. Returns false if memory runs out. */
 static bool add_stored_argument(struct arguments *arguments, const struct flow_use *use,
                                 uint64_t *left)
 {

@@ -238,8 +238,9 @@ static struct g2h_error *write_frame(struct hprof_roots_making *making, const st
     return NULL;
 }
 
-/* Writes what a frame holds as roots of its thread, and makes the frame's signature of the names:
- * "(a, b)". Weak edges, and nodes that the file does not get, are left out. */
+/* Writes what a frame holds as roots of its thread, and makes the frame's signature of the names,
+ * "(a, b)": *ret_signature is its string. Weak edges, and nodes that the file does not get, are
+ * left out. */
 static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_t number,
                                       uint32_t depth, uint32_t *ret_signature)
 {

@@ -136,7 +136,7 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
 }
 
 /* Writes the ids that have no element to the last elements, as far as these are free, and after
- * them. */
+ * them. The elements begin at begin in the buffer; *count is how many there are. */
 static struct g2h_error *hprof_arrays_put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
     struct worker_buffer *buffer = writer->segment.buffer;

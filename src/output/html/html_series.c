@@ -291,9 +291,9 @@ static struct g2h_error *put_trees(const struct html_series *series, const struc
     return NULL;
 }
 
-/* Adds what a class had in the past: its objects and bytes in every stride-th base. Nothing if it
- * has not changed since any of these. Returns false if it does not fit: the page has most bytes
- * already. */
+/* Adds what a class had in the past: its objects and bytes in every stride-th base. *count is how
+ * many classes have been added. Nothing if it has not changed since any of these bases. Returns
+ * false if it does not fit: the page has most bytes already. */
 static bool put_past_class(const struct html_series *series, const struct class_row *class,
                            size_t stride, size_t *count, size_t most)
 {

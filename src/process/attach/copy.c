@@ -75,8 +75,8 @@ struct copy {
 
 /* ---- planning ---- */
 
-/* Adds a piece to the last batch, or to a new one if the last is full. Returns false if memory runs
- * out. */
+/* Adds a piece to the last batch, whose size is *batch_size, or to a new one if the last is full.
+ * Returns false if memory runs out. */
 static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
 {
     const struct copy_batch next = {copy->pieces.count, 0};
@@ -199,7 +199,8 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
     return true;
 }
 
-/* Reads a batch, and notes the pages that cannot be read, which stay empty. Pages of which the
+/* Reads a batch, and notes the pages that cannot be read, which stay empty. Adds what was read to
+ * *bytes, and the system calls to *reads. Pages of which the
  * kernel could not say whether they were ever written to (is_maybe) are given back if they are
  * zeros. Returns 0 or an errno value. */
 static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_t *bytes,

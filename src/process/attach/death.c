@@ -311,9 +311,9 @@ static bool spill_write(int to, uint64_t offset, const uint8_t *data, uint64_t s
     return true;
 }
 
-/* Copies a piece of the process to the file, maps it where its copy would be, and adds it to
- * memory. *ret_size is how many bytes of it could be read. Returns false if the file takes no more,
- * or memory runs out. */
+/* Copies a piece of the process to the file by way of the buffer, which must be as large, maps it
+ * where its copy would be, and adds it to memory. *ret_size is how many bytes of it could be read.
+ * Returns false if the file takes no more, or memory runs out. */
 static bool spill_piece(struct death_spill *spill, int from, uint8_t *buffer,
                         const struct attach_run *piece, struct memory *ret, uint64_t *ret_size)
 {
