@@ -126,7 +126,7 @@ G2H_PUBLIC bool g2h_location_is_map(const struct g2h_view *view,
 
 /*
  * Visits the entries of a map in memory order, as far as the dump has them; also while the map
- * grows. Each entry is visited once. Returns false if the callback stopped the visit, or if the
+ * grows. Each entry is visited once, unless the callback stops the visit before. Visits none if the
  * location is not a map. Errors: G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_location_entries(const struct g2h_view *view,

@@ -147,7 +147,7 @@ void output_settings_deinit(struct output_settings *settings);
 
 /* ==== --inspect, by the options of the command line ==== */
 
-/* Serves DevTools until the program ends. Errors: those of inspect_run(). */
+/* Serves DevTools until a signal comes or the session ends. Errors: those of inspect_run(). */
 struct g2h_error *devtools_serve(const struct options *options);
 
 #endif

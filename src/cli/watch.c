@@ -643,7 +643,8 @@ static struct g2h_error *watching_end_ages(struct watching *watching)
 
 /* Watches a process, and takes snapshots until the watch ends. Snapshots are taken by this thread,
  * and converted by a second one beside it, so that a conversion does not delay the next snapshot.
- * The first error ends both. */
+ * Both end with an error as long as no snapshot has succeeded, or if memory runs out; other errors
+ * are said, and end the watch if there are MOST_FAILED in a row. */
 struct g2h_error *watch_process(const struct options *options, struct series *series,
                                 const struct g2h_output_options *output_options,
                                 struct outcome *outcome)

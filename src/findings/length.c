@@ -340,8 +340,8 @@ static bool read_map(const struct g2h_view *view, struct g2h_values *values,
     return read_as_count(view, &count->value, ret);
 }
 
-/* Sums up the entries of all maps that are merged into one node. *ret stays 0 if one of them cannot
- * be read. */
+/* Sums up the entries of all maps that are merged into one node. *ret becomes 0 if it is not of
+ * maps, if one of them cannot be read, or if texts are hidden. */
 struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line, uint64_t *ret)
 {
     const struct merged *merged = &findings->merged;

@@ -228,8 +228,8 @@ static void sum_held(const struct findings *findings, const bool *is_below, stru
     }
 }
 
-/* Reports stale items of the suspect or, if they are too few, what is stale in arrays that it
- * holds. */
+/* Finds stale items of the suspect or, if they are too few, what is stale in arrays that it holds;
+ * nothing if that is little of it, too: ret->arrays is 0. */
 struct g2h_error *stale_find_part(const struct findings *findings, uint32_t item, uint64_t count,
                                   struct stale_part *ret)
 {

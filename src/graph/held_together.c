@@ -664,9 +664,9 @@ static struct g2h_error *list_all(struct together_finder *finder,
     return NULL;
 }
 
-/* Finds what several packages reach, sums it up per set of packages, chooses the sets that become
- * groups, and lists their members. Returns with an empty list if no object is reached by several
- * packages, or no set is large enough for a group. */
+/* Finds what several members of a package lead to, sums it up per set of members, chooses the sets
+ * that become groups, and lists their members. Returns with an empty list if no two members hold
+ * anything together, or no set is large enough for a group. */
 struct g2h_error *held_together_find(const struct g2h_graph *graph, held_together_vector *ret)
 {
     _cleanup_(together_finder_deinit) struct together_finder finder = {.graph = graph};

@@ -188,7 +188,7 @@ static void mark_pages(struct window *window, const struct attach_pages *pages,
 }
 
 /* Opens a window, by which a process's memory is read when it is needed, to its place in the space.
- * Returns NULL if memory runs out or the process cannot be read. */
+ * Returns NULL if memory or descriptors run out or the process cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space)
 {

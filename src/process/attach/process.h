@@ -31,7 +31,7 @@ struct attach_space;
 struct window;
 
 /* Makes a window for pages of a process, with positions in the mapping of space, which must outlive
- * it. Returns NULL if memory or descriptors run out. */
+ * it. Returns NULL if memory or descriptors run out or the process cannot be read. */
 struct window *window_create(uint64_t pid, const struct attach_pages *pages,
                              const struct attach_space *space);
 
