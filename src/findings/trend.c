@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/contract.h"
 #include "base/error.h"
 #include "findings/findings.h"
@@ -206,11 +207,13 @@ void trend_classify(const uint64_t *numbers, size_t count, struct trend_course *
 /* ---- places ---- */
 
 /* Appends a name without the words that are numbers, for "main and 20 goroutines" may become "main
- * and 80 goroutines". The names of classes stay as they are. */
+ * and 80 goroutines"; "goroutines in 2 places" becomes "goroutines in several places". The names of
+ * classes stay as they are. */
 static void append_place_name(struct text *text, const char *name, size_t size,
                               enum merged_kind kind)
 {
     const size_t begin = text->size;
+    bool is_after_in = false;
     const char *word;
     size_t at = 0, length;
     if (kind == MERGED_CLASS) {
@@ -219,6 +222,11 @@ static void append_place_name(struct text *text, const char *name, size_t size,
     }
     while (merged_next_word(name, size, &at, &word, &length)) {
         text_append(text, " ", text->size > begin);
+        if (is_after_in && bytes_are(bytes_at(word, length), "place"))
+            text_append_string(text, "one ");
+        if (is_after_in && bytes_are(bytes_at(word, length), "places"))
+            text_append_string(text, "several ");
+        is_after_in = bytes_are(bytes_at(word, length), "in");
         text_append(text, word, length);
     }
 }
@@ -892,6 +900,8 @@ static struct g2h_error *find_goroutines(const struct findings *findings, const 
     struct g2h_error *error = goroutines_find_waited(findings, place, &waited);
     held->wait_on = waited.paths;
     TRY(error);
+    held->alike = found.alike;
+    held->wait_alike = held->wait_on.size > 0 ? waited.count : 0;
     if (held->wait_on.size == 0)
         goroutines_append_classes(findings, goroutine.node, &held->wait_on);
     findings_append_targets(findings, paths_edges(findings->paths), goroutine.node, NULL,

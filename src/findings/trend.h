@@ -81,8 +81,9 @@ struct trend_held {
      * them can never run again, and why. */
     struct text waits_at, wait_on, started_by, reason;
     uint64_t goroutines, leaked, each; /* each: bytes that one retains; 0 goroutines: none */
-    struct ages_found age;             /* of the objects, if the process was watched */
-    struct text aged;                  /* their class, if they are of another one */
+    uint64_t alike, wait_alike; /* how many wait at waits_at; on wait_on: 0 if that is not known */
+    struct ages_found age;      /* of the objects, if the process was watched */
+    struct text aged;           /* their class, if they are of another one */
 };
 
 /* What of a place counts for what was found: the bytes of a container are those of all places that

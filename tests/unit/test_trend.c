@@ -179,7 +179,7 @@ TEST(noise)
 struct group {
     const char *function;
     unsigned items, size;
-    bool is_shared; /* another goroutine holds the table, too */
+    bool is_shared; /* two goroutines in another place hold the table, too */
 };
 
 enum { TABLE = 1 << 13 };
@@ -203,8 +203,10 @@ static void add(struct g2h_trend *trend, const struct group *groups, size_t coun
         dump_frame(&dump, groups[i].function, STACK + i * 4096, 0, WORDS(table), 1);
         if (!groups[i].is_shared)
             continue;
-        dump_goroutine(&dump, 100 + i, 0x710000 + i, STACK + (100 + i) * 4096);
-        dump_frame(&dump, "main.other", STACK + (100 + i) * 4096, 0, WORDS(table), 1);
+        for (unsigned j = 100; j <= 200; j += 100) {
+            dump_goroutine(&dump, j + i, 0x700000 + j * 0x100 + i, STACK + (j + i) * 4096);
+            dump_frame(&dump, "main.other", STACK + (j + i) * 4096, 0, WORDS(table), 1);
+        }
     }
     for (unsigned j = 0; j < garbage; j++)
         dump_object(&dump, next + (uint64_t)j * 48, 48, NO_WORDS);
@@ -352,7 +354,8 @@ TEST(changing_holders)
     char *text = written(trend, false, &steady);
     assert_int_equal(steady, 1);
     assert_non_null(strstr(text, "  (held by different roots over time) › "));
-    assert_non_null(strstr(text, "      now in (held by several) › goroutines › "));
+    assert_non_null(
+        strstr(text, "      now in (held by several) › goroutines in several places › "));
     assert_non_null(strstr(text, "      held by f0.f0  (local of main.leak)\n"));
     free(text);
     free_founds(&founds);
@@ -532,7 +535,7 @@ TEST(outside_of_the_heap)
     }
     char *text = written(trend, false, &steady);
     assert_int_equal(steady, 0);
-    assert_non_null(strstr(text, "  RSS 20.0 MB to 90.0 MB; of it no objects: 15.0 MB to 85.0 MB, "
+    assert_non_null(strstr(text, "  RSS 20.0 MB to 90.0 MB; 15.0 MB to 85.0 MB of it not objects, "
                                  "+70.0 MB, which grew in every interval"));
     assert_non_null(strstr(text, "memory outside of the heap did."));
     assert_null(strstr(text, "Nothing grew"));
@@ -590,13 +593,21 @@ TEST(leaked_in_part)
     }
     assert_int_equal(trend->held.count, 1);
     trend->held.data[0].goroutines = GOROUTINES;
+    text_append_string(&trend->held.data[0].waits_at, "main.get");
+    trend->held.data[0].alike = 40;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         trend->held.data[0].leaked = cases[i].leaked;
         char *text = written(trend, false, NULL);
         if (!strstr(text, cases[i].wanted))
             fail_msg("%s is not in %s", cases[i].wanted, text);
+        assert_non_null(strstr(text, "      waits at main.get, as 40 of 100 do\n"));
         free(text);
     }
+    trend->held.data[0].goroutines = trend->held.data[0].leaked = 1;
+    char *text = written(trend, false, NULL);
+    assert_non_null(strstr(text, "      leaked: it can never run again: "));
+    assert_non_null(strstr(text, "      waits at main.get\n"));
+    free(text);
     g2h_trend_destroy(trend);
 }
 

@@ -244,21 +244,37 @@ static void put_limit(const struct trend_report *report, const struct trend_foun
         &duration);
 }
 
+/* Ends a line on goroutines that only some of a place are like: ", as 60 of 80 do"; 0: it is not
+ * known how many. */
+static void put_alike(const struct trend_report *report, uint64_t alike, uint64_t all)
+{
+    if (alike > 0 && alike < all)
+        PUT(report->page, ", as %n of %n do", alike, all);
+    page_say(report->page, "\n");
+}
+
 /* Reports what is known of the goroutines that a place is, or that hold it. Only those facts that
  * are known. */
 static void put_goroutines(const struct trend_report *report, const struct trend_held *held)
 {
     const size_t most = 2 * report->page->columns;
-    if (held->leaked > 0 && held->leaked == held->goroutines)
+    if (held->leaked == 1 && held->goroutines == 1)
+        PUT(report->page, "      leaked: it can never run again: %s{reason}\n|%n{leaked}",
+            &held->reason, held->leaked);
+    else if (held->leaked > 0 && held->leaked == held->goroutines)
         PUT(report->page, "      leaked: all %n{leaked} can never run again: %s{reason}\n",
             held->leaked, &held->reason);
     else if (held->leaked > 0)
         PUT(report->page, "      leaked: %n{leaked} of %n can never run again: %s{reason}\n",
             held->leaked, held->goroutines, &held->reason);
-    if (held->waits_at.size > 0)
-        PUT(report->page, "      waits at %.*s{waits_at}\n", most, &held->waits_at);
-    if (held->wait_on.size > 0)
-        PUT(report->page, "      wait on %.*s{wait_on}\n", most, &held->wait_on);
+    if (held->waits_at.size > 0) {
+        PUT(report->page, "      waits at %.*s{waits_at}", most, &held->waits_at);
+        put_alike(report, held->alike, held->goroutines);
+    }
+    if (held->wait_on.size > 0) {
+        PUT(report->page, "      wait on %.*s{wait_on}", most, &held->wait_on);
+        put_alike(report, held->wait_alike, held->goroutines);
+    }
     if (held->started_by.size > 0)
         PUT(report->page, "      started by %.*s{started_by}\n", most, &held->started_by);
     PUT(report->page, "      each %b{each}\n|%n{goroutines}", held->each, held->goroutines);
@@ -427,7 +443,7 @@ static void put_beside(const struct trend_report *report)
     const int64_t grown = as_growth(first->beside, last->beside);
     if (first->resident == 0 || last->resident == 0)
         return;
-    PUT(report->page, "  RSS %b to %b; of it no objects: %b to %b", first->resident, last->resident,
+    PUT(report->page, "  RSS %b to %b; %b to %b of it not objects", first->resident, last->resident,
         first->beside, last->beside);
     if (report->beside.kind == TREND_STEADY)
         PUT(report->page, ", %d, which grew in every interval: %s", grown, words_beside(report));
@@ -621,7 +637,7 @@ struct g2h_error *g2h_write_trend_last(const struct g2h_trend *trend, double sto
         g2h_trend_growth(trend), heap->objects);
     PUT(&page, " objects, %n{goroutines} goroutines", heap->goroutines);
     if (heap->resident > 0)
-        PUT(&page, "; RSS %b{rss}, no objects %b{rss_beside_objects}", heap->resident,
+        PUT(&page, "; RSS %b{rss}, %b{rss_beside_objects} of it not objects", heap->resident,
             heap->beside);
     if (stopped >= 0)
         PUT(&page, "; paused for %s", &seconds);
