@@ -592,6 +592,16 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
+/* Gives an input another name: a copy takes the place of the name that it has. */
+struct g2h_error *input_rename(struct g2h_input *input, const char *name)
+{
+    char *copy = strdup(name);
+    TRY_MEMORY(copy);
+    free(not_const(input->name));
+    input->name = copy;
+    return NULL;
+}
+
 /* Makes an input of what a function writes. Has the writer write a temporary file, and maps
  * that. */
 struct g2h_error *input_spooled(const char *name, const struct stat *source, bool in_memory,

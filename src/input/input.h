@@ -45,6 +45,9 @@ enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is first called at this size */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
+/* Gives an input another name for messages, which is copied. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *input_rename(struct g2h_input *input, const char *name);
+
 /* Writes the bytes of an input to a file. */
 typedef struct g2h_error *input_writer(void *context, int fd);
 

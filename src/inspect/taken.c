@@ -18,6 +18,8 @@
 
 #include "base/contract.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "input/input.h"
 #include "inspect/inspect_json.h"
 #include "inspect/remote.h"
 #include "roots/roots.h"
@@ -103,6 +105,18 @@ static struct g2h_error *command_end(struct command *command, const char *words)
                         WEXITSTATUS(status), *line ? ": " : "", line);
 }
 
+/* Names the input that has been opened after the command that wrote it: "the output of --command
+ * 'sh next'". */
+static struct g2h_error *command_name(const char *words, struct g2h_input *input)
+{
+    _cleanup_(text_deinit) struct text name = {0};
+    text_append_string(&name, "the output of --command '");
+    text_append_string(&name, words);
+    text_append(&name, "'", sizeof("'"));
+    TRY_MEMORY(!name.failed);
+    return input_rename(input, name.data);
+}
+
 /* Reads the command's output as a dump. If the command fails, that is the error. */
 struct g2h_error *command_open(const char *words, const struct origin_options *options,
                                struct origin *ret)
@@ -114,6 +128,8 @@ struct g2h_error *command_open(const char *words, const struct origin_options *o
     snprintf(path, sizeof(path), "/dev/fd/%d", command.output);
     of_output.path = path;
     struct g2h_error *error = origin_open(&of_output, ret);
+    if (!error)
+        error = command_name(words, ret->input);
     struct g2h_error *failed = command_end(&command, words);
     if (failed)
         g2h_error_destroy(error);

@@ -83,6 +83,9 @@ check "--command: a line per heap, which did not stand still as far as is known"
 check "--command: the report names the command" grep -q '^3 heaps in .* of sh next$' out
 run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next'
 said "--command that fails" 1 "go2heapsnapshot: 'sh next' failed with status 7: no pod"
+run go2heapsnapshot --watch 1s --count 3 --command true
+said "--command that prints nothing" 1 \
+	"go2heapsnapshot: the output of --command 'true': is empty (was the disk full, or did the program end while it dumped?)"
 rm number
 run go2heapsnapshot --exe app --watch 1s --count 3 --command 'sh next' --format html -o page.html
 check "--command --format html: a page with trends, and the report on standard error" eval \
