@@ -145,26 +145,41 @@ struct g2h_error *lookup_refuse_absent(const char *asked)
                         asked);
 }
 
+/* Returns how much of a class's name is its package with the dot behind it: "main." of main.Thumb.
+ * 0 for pointers, slices and maps. */
+static size_t package_size(const char *name, size_t size)
+{
+    size_t begin = 0;
+    while (begin < size && !strchr("[*( ", name[begin]))
+        begin++;
+    const char *dot = memrchr(name, '.', begin);
+    return dot ? as_size(dot + 1 - name) : 0;
+}
+
 /* Returns the error for a name that nothing has, with those that are nearly it: of classes and of
- * variables. */
+ * variables. A name without a package may be that of a type in any. */
 static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes, const char *asked)
 {
     const struct findings *findings = classes->findings;
     _cleanup_(similar_deinit) struct similar similar = {.asked = asked,
                                                         .asked_size = strlen(asked)};
     _cleanup_(text_deinit) struct text name = {0}, near = {0};
+    const bool has_package = strchr(asked, '.') != NULL;
+    const size_t own = strlen("main."); /* a variable of it may be asked for without */
     struct g2h_location location;
     if (g2h_location_of_variable(findings->view, asked, &location) == G2H_VARIABLE_NOT_IN_DUMP)
         return lookup_refuse_absent(asked);
     VECTOR_EACH(const uint32_t, node, classes->list) {
         size_t size;
         const char *class = merged_name(&findings->merged, *node, &size);
-        similar_add(&similar, class, size);
+        similar_add_behind(&similar, class, size, has_package ? 0 : package_size(class, size));
     }
     for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
         name.size = 0;
-        if (lookup_append_variable(findings, i, &name) && !name.failed)
-            similar_add(&similar, name.data, name.size);
+        if (!lookup_append_variable(findings, i, &name) || name.failed)
+            continue;
+        const bool is_own = name.size > own && memcmp(name.data, "main.", own) == 0;
+        similar_add_behind(&similar, name.data, name.size, is_own && !has_package ? own : 0);
     }
     similar_append(&similar, &near);
     TRY_MEMORY(!near.failed && !name.failed);
@@ -480,6 +495,32 @@ static struct g2h_error *find_pool(const struct findings *findings, const char *
     return NULL;
 }
 
+/* Returns the error of steps that lead nowhere from an object, to which an expression led: "p has
+ * no field itemz: its fields are items, mu; did you mean items". NULL: they lead to a value, or the
+ * object's type is not known. */
+static struct g2h_error *lookup_explain_steps(const struct findings *findings,
+                                              const struct lookup *led, const char *name,
+                                              const char *steps, size_t size)
+{
+    struct variable_part part = {.is_value = false};
+    struct g2h_location location;
+    _cleanup_(text_deinit) struct text text = {0};
+    uint32_t object;
+    if (!g2h_heap_find(g2h_view_heap(findings->view), led->address, &object) ||
+        !g2h_location_of_object(findings->view, object, &location))
+        return NULL;
+    if (*steps == '[' && !g2h_location_is_map(findings->view, &location))
+        return NULL; /* an array may have more elements than the slice that led to it */
+    text_append(&text, steps, size);
+    text_append(&text, "", 1);
+    TRY_MEMORY(!text.failed);
+    struct g2h_error *error = variable_part_begin(findings, &location, name, &part);
+    if (!error)
+        error = variable_part_go_on(findings, &part, text.data);
+    variable_part_deinit(&part);
+    return error;
+}
+
 /* Returns an error for an expression of which only a beginning leads to an object, that of a class
  * or a variable: the longest one is said. Returns NULL if there is none. What follows the
  * expression, "  (local of main.serve)", says whose variable it is. */
@@ -504,6 +545,8 @@ static struct g2h_error *lookup_refuse_step(const struct lookup_classes *classes
                                    owner ? EXPRESSION_OWNER_SAID : EXPRESSION_OWNER_LEFT_OUT, ret,
                                    NULL));
         const bool is_variable = size > 0 && ret->node != UINT32_MAX;
+        if (is_variable)
+            TRY(lookup_explain_steps(classes->findings, ret, begin.data, asked + size, end - size));
         if (size > 0 && !is_variable && !owner)
             TRY(find_classes(classes, begin.data, LOOKUP_EXACT, TYPE, &found));
         if (is_variable || found.count > 0)

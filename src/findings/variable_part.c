@@ -68,11 +68,19 @@ static unsigned most_changes(const struct similar *similar)
  * it is not there yet. The list is ascending by distance; the furthest goes if it is full. */
 void similar_add(struct similar *similar, const char *name, size_t size)
 {
+    similar_add_behind(similar, name, size, 0);
+}
+
+/* Does the same. The distance is that of what follows the first bytes. */
+void similar_add_behind(struct similar *similar, const char *name, size_t size, size_t first)
+{
     const unsigned most = most_changes(similar);
-    const size_t longer = MAX(size, similar->asked_size);
-    if (2 * longer - size - similar->asked_size > most) /* the distance is at least that */
+    const size_t compared = size - first;
+    const size_t longer = MAX(compared, similar->asked_size);
+    if (2 * longer - compared - similar->asked_size > most) /* the distance is at least that */
         return;
-    const unsigned distance = similar_distance(name, size, similar->asked, similar->asked_size);
+    const unsigned distance =
+        similar_distance(name + first, compared, similar->asked, similar->asked_size);
     if (distance > most)
         return;
     for (size_t i = 0; i < similar->count; i++)

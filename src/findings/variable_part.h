@@ -35,6 +35,9 @@ struct similar {
 /* Adds a name, unless others are nearer. */
 void similar_add(struct similar *similar, const char *name, size_t size);
 
+/* The same for a name of which the first bytes are not compared. */
+void similar_add_behind(struct similar *similar, const char *name, size_t size, size_t first);
+
 /* Appends them: "a, b or c"; nothing if there are none. */
 void similar_append(const struct similar *similar, struct text *text);
 

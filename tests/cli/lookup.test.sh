@@ -53,10 +53,12 @@ refused "a field of a field" 'main.previews.byName["globe, 359 wide"].Auction ha
 	'main.previews.byName["globe, 359 wide"].Auction.Closed'
 refused "a field of a map" 'main.previews.byName is a map: it has keys in brackets, not fields' main.previews.byName.chair
 refused "an element of a number" 'main.previews.byName["globe, 359 wide"].Width has no elements' 'main.previews.byName["globe, 359 wide"].Width[0]'
+refused "a field of a local variable" 'v? has no field Sesion: its fields are Auction, Cents, Reasons' 'v?.Sesion'
 refused "a field that no object of a class has" "'main.Watcher.Sesion': main.Watcher has no field Sesion" main.Watcher.Sesion
 refused "a field that the only class of such a name lacks" "'Watcher.x[2]': Watcher has no field x[2]" 'Watcher.x[2]'
 refused "a key without its quotation mark" 'main.previews.byName is followed by a bracket that is not closed' 'main.previews.byName["globe'
 refused "a class that is misspelled" "'main.Wacher' is not a class, variable or function; did you mean: main.Watcher" main.Wacher
+refused "a class in another case, without its package" "'watcher' is not a class, variable or function; did you mean: main.Watcher" watcher
 refused "nothing like it" "no object in this heap has the class 'main.Foooo', and no variable or goroutine that name" main.Foooo
 run go2heapsnapshot --exe app --redact --show 'main.previews.byName["globe, 359 wide"].Wid' 2.dump
 check "redacted: no key is said" [ "$(grep -c 'globe, 35[0-8]\|chair' err)" -eq 0 ]
