@@ -255,6 +255,102 @@ struct g2h_error *length_find(const struct findings *findings, uint32_t node,
     return NULL;
 }
 
+/* The lists of package container/list that are fields of a struct, not objects of their own. */
+struct lists_inside {
+    struct text field;  /* of the last list that was read: "entries" */
+    struct text chosen; /* of the only one with so many entries */
+    uint64_t entries;
+    unsigned found;
+};
+
+static void lists_deinit(struct lists_inside *lists)
+{
+    text_deinit(&lists->field);
+    text_deinit(&lists->chosen);
+}
+
+/* Returns the size of the field that a value is the end of, without the dot before the end: of
+ * "entries.root.next" for "root.next" that of "entries". SIZE_MAX: it ends otherwise. */
+static size_t size_before(const struct g2h_value *value, const char *end)
+{
+    const size_t size = strlen(end);
+    if (value->path_size < size || memcmp(value->path + value->path_size - size, end, size) != 0 ||
+        (value->path_size > size && value->path[value->path_size - size - 1] != '.'))
+        return SIZE_MAX;
+    return value->path_size > size ? value->path_size - size - 1 : 0;
+}
+
+/* Returns whether a value is the first pointer of a list: its first element. */
+static bool is_first_of_list(const struct g2h_view *view, const struct g2h_value *value)
+{
+    static const char element[] = "*list.Element";
+    _cleanup_(g2h_text_deinit) struct g2h_text type = {0};
+    if (value->kind != G2H_VALUE_POINTER || size_before(value, "root.next") == SIZE_MAX)
+        return false;
+    g2h_value_type(view, value, false, &type);
+    return type.size == sizeof(element) - 1 && memcmp(type.data, element, type.size) == 0;
+}
+
+/* Counts the lists among the values of a struct that have as many entries as wanted. */
+static void count_lists(const struct g2h_view *view, struct g2h_values *values,
+                        struct lists_inside *lists)
+{
+    struct g2h_value value;
+    bool is_in_list = false;
+    while (g2h_values_next(values, &value)) {
+        uint64_t length;
+        const size_t before = size_before(&value, "len");
+        if (is_first_of_list(view, &value)) {
+            lists->field.size = 0;
+            text_append(&lists->field, value.path, size_before(&value, "root.next"));
+            is_in_list = true;
+        } else if (is_in_list && before == lists->field.size &&
+                   (before == 0 || memcmp(value.path, lists->field.data, before) == 0)) {
+            is_in_list = false;
+            if (!read_as_count(view, &value, &length) || length != lists->entries)
+                continue;
+            lists->found++;
+            lists->chosen.size = 0;
+            text_append(&lists->chosen, lists->field.data, lists->field.size);
+        }
+    }
+}
+
+/* Finds the only list with so many entries that a struct has in it, an object or a variable at the
+ * end of a path: appends its field to the path. Nothing if there is none, or more than one. */
+struct g2h_error *length_find_list(const struct findings *findings, uint32_t node, uint64_t entries,
+                                   struct text *path, struct length *ret)
+{
+    _cleanup_(length_destroy_values) struct g2h_values *values = NULL;
+    _cleanup_(lists_deinit) struct lists_inside lists = {.entries = entries};
+    struct g2h_location location;
+    struct g2h_node read;
+    if (g2h_view_is_redacted(findings->view))
+        return NULL;
+    g2h_view_brief(findings->view, node, &read);
+    if (read.object != UINT32_MAX) {
+        if (!g2h_location_of_object(findings->view, read.object, &location))
+            return NULL;
+    } else {
+        _cleanup_free_ char *name = strndup(path->data, path->size);
+        TRY_MEMORY(name);
+        if (g2h_location_of_variable(findings->view, name, &location) != G2H_VARIABLE_FOUND)
+            return NULL;
+    }
+    TRY(g2h_values_create(findings->view, &values));
+    g2h_values_begin_at(values, &location);
+    count_lists(findings->view, values, &lists);
+    TRY_MEMORY(!lists.field.failed && !lists.chosen.failed);
+    if (lists.found != 1)
+        return NULL;
+    if (lists.chosen.size > 0) {
+        text_append_string(path, ".");
+        text_append(path, lists.chosen.data, lists.chosen.size);
+    }
+    *ret = (struct length){"list", entries};
+    return NULL;
+}
+
 /* Returns whether a line is maps, channels or lists: these have a count of their own. */
 static bool may_have_length(const struct merged *merged, uint32_t line)
 {

@@ -26,6 +26,12 @@ struct length {
 struct g2h_error *length_find(const struct findings *findings, uint32_t node,
                               const struct text *path, struct length *ret);
 
+/* Finds the only list.List that is a field of a struct, at the end of a path, and has so many
+ * entries: appends the field to the path. Nothing if there is none, or more than one. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *length_find_list(const struct findings *findings, uint32_t node, uint64_t entries,
+                                   struct text *path, struct length *ret);
+
 /* Sums up the entries of all maps that are merged in a node. *ret becomes 0 if it is not of maps,
  * or if one of them does not say how many it has. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *length_of_maps(const struct findings *findings, uint32_t line, uint64_t *ret);

@@ -2481,6 +2481,21 @@ static void set_values(const struct findings *findings, struct who *who)
     suspect->is_entries = true;
 }
 
+/* Names the list.List that is a field of the container, if that is a struct or a variable of which
+ * the list is nearly all: main.log.entries, not main.log. */
+static struct g2h_error *find_list(const struct findings *findings, struct who *who)
+{
+    enum { NEARLY_ALL = 95 };
+    const struct container *container = &who->suspect.container;
+    const uint32_t node = container->node;
+    if (who->length.kind || node == MERGED_NONE || node == container->branch ||
+        who->path_end != findings_node(findings, node)->example ||
+        findings_node(findings, container->branch)->retained <
+            findings_node(findings, node)->retained / 100 * NEARLY_ALL)
+        return NULL;
+    return length_find_list(findings, who->path_end, who->suspect.count, &who->path, &who->length);
+}
+
 /* Finds the example of a suspect that is objects, the path to it or to its container, and how many
  * entries this has by its own count. */
 struct g2h_error *who_find_path(const struct findings *findings, struct who *who)
@@ -2497,7 +2512,7 @@ struct g2h_error *who_find_path(const struct findings *findings, struct who *who
         return NULL; /* it leads to the map or slice that the root of a trie has */
     TRY(length_find(findings, who->path_end, &who->path, &who->length));
     set_values(findings, who);
-    return NULL;
+    return find_list(findings, who);
 }
 
 /* Sets *ret to the heaviest of a suspect's objects that the object at the end of its path holds: of

@@ -16,7 +16,7 @@
 //	says[stripped] ^  1 .* in the global used by main\.
 //	case list SHAPE=list
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
-//	says[plain] held by     main\.recent
+//	says[plain] held by     main\.recent\.elements, a list of 20,000 entries$
 //	says[plain] example     main\.recent\.elements\.Front\(\)$
 //	never root\.next|^      held by     0x
 //	case ring SHAPE=ring
