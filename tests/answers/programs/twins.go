@@ -37,7 +37,7 @@
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
 //	says ^  1 .* in 16 × map\[string\]\*main\.user$
 //	says[plain] held by     main\.spread\[\d+\]\.users, a map of [\d,]+ entries, one of 16$
-//	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\.f\d+\[\d+\], a map of [\d,]+ entries, one of 16$
+//	says[stripped] held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)(\.f\d+)?\[\d+\](\.f\d+)?, a map of [\d,]+ entries, one of 16$
 //	case reflected SHAPE=reflected
 //	unwalked what other packages have of each entry is no part of the container
 //	is Math.abs(r.suspects[0].count - 300) <= 20
