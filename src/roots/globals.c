@@ -252,6 +252,18 @@ static void append_in_array(struct builder *builder, uint64_t array, uint64_t of
         text_printf(&builder->text, ".f%llu", (unsigned long long)field);
 }
 
+/* Returns whether the function at entry is of the runtime though its name is in another package, by
+ * linkname: reflect.addReflectOff is in runtime/runtime1.go. */
+static bool is_linked_from_runtime(struct builder *builder, uint64_t entry)
+{
+    struct g2h_line line;
+    if (!exe_line(builder->exe, entry, &builder->lines_left, &line))
+        return false;
+    const struct g2h_bytes path = {line.file.data,
+                                   line.file.size - bytes_base_name(line.file).size};
+    return bytes_are(path, "runtime/") || bytes_end(path, "/src/runtime/");
+}
+
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the
  * word in its variable, if it is known where that begins: "global set by main.add cache.go:31
  * (0x574f20)[5]". *ret_package becomes that of the function. is_exact: only if code uses this very
@@ -284,6 +296,8 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
         start = variable_of_value(builder, value);
     const uint64_t offset = address - start;
     split_name(name, ret_package);
+    if (is_linked_from_runtime(builder, entry))
+        *ret_package = bytes_of("runtime");
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
     builder_append(builder, &name);
     builder_append_line(builder, entry + at);
