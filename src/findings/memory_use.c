@@ -333,8 +333,8 @@ static struct g2h_error *outside_report(const struct outside_search *search, enu
     return NULL;
 }
 
-/* Reports fields and variables before elements, and the lists that packages keep of all their
- * mappings only if nothing else holds any. */
+/* Finds the holders that point to most of a part of RSS: fields and variables before elements, and
+ * the lists that packages keep of all their mappings only if nothing else holds any. */
 struct g2h_error *outside_holders_find(const struct findings *findings, enum g2h_memory_part part,
                                        struct outside_holders *ret)
 {

@@ -187,7 +187,7 @@ bool path_goes_by(const struct paths *paths, uint32_t held, uint32_t *ret_holder
 struct g2h_error *path_shortest(struct paths *paths, uint32_t node, node_vector *ret);
 
 /* Finds the nodes of a shortest path to each of count nodes, by one search; ret[i] becomes that of
- * nodes[i], from the root on, or empty if the node is garbage. */
+ * nodes[i], from the root on, or empty if the node is garbage. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *paths_shortest(struct paths *paths, const uint32_t *nodes, size_t count,
                                  node_vector *ret);
 
@@ -223,7 +223,7 @@ struct g2h_error *retainers_find(const struct findings *findings, struct g2h_edg
                                  uint32_t node, struct retainers *ret);
 
 /* Finds the nodes with strong edges to each of count nodes, in one walk over all edges: nodes[i]
- * gets ret[i]. Takes a bit per node of the view. */
+ * gets ret[i]. Takes a bit per node of the view. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *retainers_find_all(const struct findings *findings, struct g2h_edges *edges,
                                      const uint32_t *nodes, size_t count, struct retainers *ret);
 

@@ -117,7 +117,8 @@ static void spread_staleness(struct stale_finder *finder)
     }
 }
 
-/* Frees the marks if nothing is stale, as in most heaps: ret->of NULL then answers all
+/* Finds the stale objects: marks what only slots outside of windows lead to, and then what that
+ * holds. Frees the marks if nothing is stale, as in most heaps: ret->of NULL then answers all
  * questions. */
 struct g2h_error *stale_find(const struct g2h_view *view, const struct g2h_dominators *dominators,
                              const struct g2h_windows *windows, struct stale *ret)
