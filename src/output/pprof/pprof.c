@@ -1,6 +1,8 @@
 /*
  * pprof: writes who holds the memory, or who allocated it, as a profile that `go tool pprof` shows
- * as a graph, as a flame graph and as text.
+ * as a graph, as a flame graph and as text. Three parts: the messages of such a profile; who holds
+ * the memory, by the merged tree of dominators (g2h_write_pprof()); and who allocated it, by the
+ * dump's records of runtime.MemProfile (g2h_write_pprof_alloc()).
  */
 #include <stdint.h>
 #include <string.h>
