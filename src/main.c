@@ -511,6 +511,8 @@ static bool may_convert(const struct options *options, const struct main_sources
     }
     if (options->is_default)
         message_default();
+    if (options->is_piped)
+        message_piped();
     if (!sources->list)
         message_error(&error_no_memory);
     /* A message would be written to the source. */

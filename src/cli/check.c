@@ -212,6 +212,9 @@ bool implied_format(struct options *options)
         options->format = g2h_format_find("report", NULL);
         options->is_default = true;
     }
+    options->is_piped = options->pid != 0 && !options->has_format && !options->output &&
+                        options->format == g2h_format(0) && !wants_file(options) &&
+                        !options->inspect && !options->is_dump && terminal_output_is_pipe();
     return true;
 }
 

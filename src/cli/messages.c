@@ -120,6 +120,12 @@ void message_default(void)
     say("go2heapsnapshot: note: a terminal gets a report; -o app.heapsnapshot writes a snapshot");
 }
 
+void message_piped(void)
+{
+    say("go2heapsnapshot: note: a pipe gets a snapshot for DevTools; --format report writes a "
+        "report");
+}
+
 void message_no_base_exe(void)
 {
     say("That is the dump of --base: if another build of the program wrote it, give that one with "

@@ -34,6 +34,9 @@ void message_not_for_terminal(const struct options *options);
 /* Explains why the output is a report, and how to get a snapshot. */
 void message_default(void);
 
+/* Says that a pipe gets a snapshot, and how to get a report. */
+void message_piped(void);
+
 /* Warns if the base is newer than the dump, so that growth is the reverse of what has happened, by
  * the collections until each of them. is_other: another build of the program wrote it. */
 void message_base_order(const char *base, const struct g2h_input *input,

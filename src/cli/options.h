@@ -87,6 +87,7 @@ struct options {
     const char *source;        /* of --inspect: a directory; NULL: none */
     bool has_format;           /* --format is given */
     bool is_default;           /* the report is the default on a terminal */
+    bool is_piped;             /* the snapshot is the default of a process, into a pipe or socket */
     bool full;                 /* of a report: all sections, on a terminal, too */
     uint64_t top;              /* of a report: most rows of a list; 0: it chooses */
     struct text again; /* this command line without the output and the questions to the heap */

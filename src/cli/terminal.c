@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +155,14 @@ void progress_clear(void)
 bool terminal_is_output(const struct options *options)
 {
     return !options->output && isatty(STDOUT_FILENO);
+}
+
+/* Returns whether standard output is a pipe or a socket. */
+bool terminal_output_is_pipe(void)
+{
+    struct stat status;
+    return fstat(STDOUT_FILENO, &status) == 0 &&
+           (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
 /* Returns the width of a report in characters: COLUMNS, else what the terminal says; 0: no

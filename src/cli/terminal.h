@@ -45,6 +45,9 @@ void progress_clear(void);
 /* Returns whether the output goes to a terminal. */
 bool terminal_is_output(const struct options *options);
 
+/* Returns whether standard output is a pipe or a socket. */
+bool terminal_output_is_pipe(void);
+
 /* Returns the width of a report: COLUMNS, as for other programs, else that of the terminal; 0: the
  * report chooses. */
 unsigned terminal_columns(const struct options *options);

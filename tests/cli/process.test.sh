@@ -24,6 +24,17 @@ else
 fi
 kill "$pid"
 
+# A pipe gets a snapshot, which is said; a file gets one silently, as the documentation has it.
+note='go2heapsnapshot: note: a pipe gets a snapshot for DevTools; --format report writes a report'
+run sh -c 'go2heapsnapshot --pid 2147483647 | cat'
+check "--pid into a pipe: says that it is a snapshot" grep -qxF "$note" err
+for option in '--format heapsnapshot' '--show main.T' '--watch 1s' '-z' '--at-death'; do
+	run sh -c "go2heapsnapshot $option --pid 2147483647 | cat"
+	check "--pid $option into a pipe: does not" eval '! grep -qF "a pipe gets" err'
+done
+run go2heapsnapshot --pid 2147483647
+check "--pid into a file: does not" eval '! grep -qF "a pipe gets" err'
+
 # --pid alone, and a name: a program that waits, and has what makes it a Go program of 1.27.4 to whoever looks at its file.
 cat >waits.c <<'END'
 #include <unistd.h>
