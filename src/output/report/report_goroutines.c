@@ -415,8 +415,8 @@ static struct g2h_error *put_places(struct goroutines_report *goroutines,
     }
     TRY(table_end(&table));
     if (others > 0 && shown > 0)
-        PUT(report->page, "  %n more at %n other locations, %b\n", others, places->count - shown,
-            bytes);
+        PUT(report->page, "  %n more at %n other location%s, %b\n", others, places->count - shown,
+            places->count - shown == 1 ? "" : "s", bytes);
     return NULL;
 }
 
