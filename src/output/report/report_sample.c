@@ -52,11 +52,14 @@ static uint32_t set_of_suspect(const struct sample_report *sample, size_t suspec
     return as_u32(2 * (sample->list.count + suspect));
 }
 
-/* Returns the node of merged that an object is merged in, or MERGED_NONE. */
+/* Returns the node of merged that an object is merged in; MERGED_NONE: the view leaves it out, as
+ * garbage (--reachable). */
 static uint32_t sample_merged(const struct findings *findings, uint32_t object)
 {
     const uint32_t node = g2h_view_object(findings->view, object);
-    return findings->merged.of[g2h_dominators_number(findings->dominators, node)];
+    return node == UINT32_MAX
+               ? MERGED_NONE
+               : findings->merged.of[g2h_dominators_number(findings->dominators, node)];
 }
 
 /* Returns whether an object is one of the node of merged that it is in, and not memory of one, as
