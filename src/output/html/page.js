@@ -629,8 +629,10 @@ function sentenceOfSuspect(suspect) {
 
 /** How many of the goroutines that a suspect is, or that hold it, can never run again. */
 function leakedOfSuspect({leaked, count: number, is_goroutines: areMany}) {
-  return make('p', {}, areMany ? (leaked.count < number ? `${count(leaked.count)} of these goroutines` : 'All of them') : leaked.count > 1 ? 'The goroutines that hold it'
-    : 'The goroutine that holds it', ` can never run again: ${leaked.reason}.`);
+  const some = leaked.of > leaked.count ? `${count(leaked.count)} of the ${count(leaked.of)} goroutines that hold it`
+    : leaked.count > 1 ? 'The goroutines that hold it' : 'The goroutine that holds it';
+  return make('p', {}, areMany ? (leaked.count < number ? `${count(leaked.count)} of these goroutines` : 'All of them') : some,
+    ` can never run again: ${leaked.reason}.`);
 }
 
 /** What goroutines and deferred calls hold. */

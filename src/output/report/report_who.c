@@ -881,7 +881,8 @@ static struct g2h_error *put_leaked(const struct report *report, const struct su
     else if (count == all)
         PUT(report->page, "all %n{count} can never run again: %s{reason}\n", count, &reason);
     else
-        PUT(report->page, "%n{count} of %n can never run again: %s{reason}\n", count, all, &reason);
+        PUT(report->page, "%n{count} of %n{of} can never run again: %s{reason}\n", count, all,
+            &reason);
     PUT(report->page, "|%b{retained}|</>", place->retained);
     return NULL;
 }
