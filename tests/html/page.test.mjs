@@ -395,7 +395,7 @@ async function testPages() {
     assert.ok((await visit.text('.side dl')).includes('5.00 MB could be freed without it, 500 kB of that are free slots'));
   });
   await test('the head names who keeps free slots', async () => {
-    assert.deepEqual(await visit.texts('header li'), ['1.50 MB of free slots could be freed if main.index were emptied of 9,375 main.Req.',
+    assert.deepEqual(await visit.texts('header li'), ['1.50 MB of free slots could be freed, too, if main.index were emptied of 9,375 main.Req.',
       '400 kB of free slots could be freed only if all that share these pages were emptied: main.a, (globals) and at least 3 more.']);
     for (const command of await visit.texts('.card .next')) assert.match(command, /^go2heapsnapshot --pid 17 --(show|path-to) '[^']+'(Copy)?$/);
     await visit.choose('Table');

@@ -436,7 +436,7 @@ function holdersOfPages() {
     ? [`${bytes(holder.free_slots)} of free slots could be freed only if all that share these pages were emptied: `,
       holder.shared_by.map((one, i) => [i > 0 && ', ', code(one.held_by ?? one.name)]),
       holder.sharers > holder.shared_by.length && ` and ${holder.is_sample ? 'at least ' : ''}${count(holder.sharers - holder.shared_by.length)} more`, '.']
-    : [`${bytes(holder.free_slots)} of free slots could be freed if `, code(holder.held_by ?? holder.name), ' were emptied',
+    : [`${bytes(holder.free_slots)} of free slots could be freed, too, if `, code(holder.held_by ?? holder.name), ' were emptied',
       holder.class && [' of ', count(holder.count), ' ', code(holder.class)], '.'])));
 }
 

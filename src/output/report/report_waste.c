@@ -178,7 +178,8 @@ static struct g2h_error *put_sharers(const struct report *report, const struct p
     return NULL;
 }
 
-/* Reports a holder: "72.7 MB could be freed if main.index were emptied: 9,375 main.Req keep it". */
+/* Reports a holder: "72.7 MB could be freed, too, if main.index were emptied of 9,375 main.Req":
+ * beside the objects that it holds. */
 static struct g2h_error *put_holder(const struct report *report, const struct pages_holder *holder)
 {
     const struct merged_node *item = report_node(report, holder->item);
@@ -188,7 +189,7 @@ static struct g2h_error *put_holder(const struct report *report, const struct pa
             "%b{free_slots} only if all that share these pages were emptied: ", holder->sum.empty);
         TRY(put_sharers(report, holder));
     } else {
-        PUT(page, "%b{free_slots} could be freed if ", holder->sum.empty);
+        PUT(page, "%b{free_slots} could be freed, too, if ", holder->sum.empty);
         TRY(put_holder_name(report, holder->node));
         PUT(page, " were emptied");
         if (holder->item != holder->node)
