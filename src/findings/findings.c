@@ -127,6 +127,7 @@ struct g2h_error *findings_merge(struct findings *findings)
     findings->garbage = dead->retained;
     findings->reachable = root->retained - dead->retained;
     findings->untouched = root->untouched - dead->untouched;
+    findings->untouched_garbage = dead->untouched;
     TRY(paths_create(findings, &findings->paths));
     TRY(stack_index_make(findings, &findings->stacks));
     if (findings->base)

@@ -82,6 +82,7 @@ struct findings {
     struct merged merged;
     uint64_t total, garbage, reachable; /* bytes */
     uint64_t untouched;                 /* of the reachable ones: they take no memory */
+    uint64_t untouched_garbage;         /* the same of garbage */
     struct stack_index stacks;
     growth_vector growth;                 /* since the base; by node of merged */
     const struct growth_holders *holders; /* of an earlier heap, or NULL */
