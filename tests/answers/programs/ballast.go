@@ -30,12 +30,16 @@
 //	says ^  \d .* of the heap   1 \[\]\*main\.span$
 //	says[plain] ^      held by     main\.ring, a slice of 1,048,576 entries$
 //	says ^  \d .* of the heap   20,000 main\.span
+//	case dropped SHAPE=dropped
+//	says ^  reachable \d[.\d]* MB with .* of stacks, garbage 10\d MB$
+//	says ^  of the garbage 105 MB are not resident: never written to$
 package main
 
 import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 )
 
 type span struct {
@@ -78,6 +82,8 @@ func main() {
 	case "half":
 		cache = make([]byte, 40<<20)
 		fill(cache[8<<20 : 24<<20])
+	case "dropped":
+		debug.SetGCPercent(-1)
 	case "pointers":
 		slots, ring = make([]*span, 600<<17), make([]*span, 1<<20)
 		for i := range ring {
@@ -92,6 +98,10 @@ func main() {
 		pending = &span{fmt.Sprint("span ", i), pending, [40]byte{1}}
 	}
 	runtime.GC()
+	if os.Getenv("SHAPE") == "dropped" {
+		cache = make([]byte, 100<<20)
+		cache = nil
+	}
 	if slots != nil && resident() > 600<<20 {
 		fmt.Println("SKIP this kernel has no page of zeros: memory that the collector reads becomes resident")
 	}
