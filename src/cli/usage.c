@@ -97,9 +97,8 @@ static const char more_help[] =
     "To open a snapshot: Chrome, F12, Memory, \"Load profile\"; its name must end in\n"
     ".heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"
     "\n"
-    "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
-    "its readable part was converted; 4 something grew in every interval\n"
-    "of six heaps or more.\n";
+    "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 of a cut or damaged dump what is\n"
+    "readable was converted; 4 something grew in every interval of six heaps or more.\n";
 
 /* Prints text to standard output. Returns the exit status, after saying why it failed. */
 static int print(const char *text)
