@@ -485,7 +485,7 @@ struct g2h_error *length_note_all(struct merged *merged)
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         struct merged_node *node = &merged->nodes.data[i];
         uint64_t length;
-        if (node->is_trie && (node->count != 1 || node->is_guessed))
+        if (node->is_trie && (node->count != 1 || node->trie_tops != 1))
             node->entries = 0; /* of several, or of a part of one */
         if (node->kind != MERGED_CLASS || node->count != 1 || node->is_trie)
             continue;

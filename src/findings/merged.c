@@ -980,19 +980,17 @@ static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, ui
     return own_name(merging->merged, text->data, text->size, ret);
 }
 
-/* Counts a sync.Map by its uppermost inner node, or before Go 1.24 by sync.Map.read and not by the
- * map dirty beside it. If something holds entries only, they are of one map. */
+/* Counts a sync.Map by its uppermost inner node. Before Go 1.24 it has sync.Map.read, and beside it
+ * perhaps one map, dirty: the larger number counts, since the code of a program without symbols may
+ * not show what read is. If something holds entries only, they are of one map. */
 static void count_trie(const struct merging *merging, uint32_t name, struct merged_node *into)
 {
-    const bool is_top = g2h_view_runtime_class(merging->view, name) == G2H_RUNTIME_TRIE &&
-                        g2h_view_class_form(merging->view, name) != G2H_FORM_MAP;
-    if (into->count == 0) {
-        into->count = 1;
-        into->is_guessed = !is_top;
-    } else if (is_top) {
-        into->count += !into->is_guessed;
-        into->is_guessed = false;
-    }
+    const bool is_map = g2h_view_class_form(merging->view, name) == G2H_FORM_MAP;
+    const bool is_top = g2h_view_runtime_class(merging->view, name) == G2H_RUNTIME_TRIE && !is_map;
+    into->trie_tops += is_top;
+    into->trie_maps += is_map;
+    into->count = MAX(into->trie_tops, into->trie_maps);
+    into->count = MAX(into->count, 1);
 }
 
 /* Returns whether a name is that of the entries of a sync.Map. */

@@ -50,7 +50,6 @@ struct merged_node {
     uint32_t parent, child, sibling; /* numbers of nodes, or MERGED_NONE */
     uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
                            of the class holds these */
-    bool is_guessed;    /* the count is that of a sync.Map of which only parts have been found */
     bool has_else;      /* it holds what the view is about, and other things: these are below it */
     bool is_trie;       /* the inner nodes and entries of sync.Maps, by the names of these: what
                            they hold is held by the map */
@@ -58,8 +57,9 @@ struct merged_node {
     uint32_t example;   /* of the view's nodes that are merged here the one with the lowest number;
                            of lists, of their first elements */
     uint64_t count;     /* of objects, or of nodes that are not objects */
-    uint64_t entries;   /* of one map, slice, channel, list or sync.Map: how many it has by its own
-                           count; 0: not known (length.h) */
+    uint32_t trie_tops, trie_maps; /* of sync.Maps: what each has one of, and what it may have */
+    uint64_t entries; /* of one map, slice, channel, list or sync.Map: how many it has by its own
+                         count; 0: not known (length.h) */
     uint64_t
         trie_entries;   /* of sync.Maps: entries, with those of before Go 1.24 that are deleted */
     uint64_t bytes;     /* the size of this node alone; in a sample an estimate */
