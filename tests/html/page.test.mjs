@@ -673,7 +673,7 @@ async function testSuspects() {
     {...base, item: 'main.T', not_resident: 1_230_000, in: {class: 'HOLDER', count: 4}, each: {retained: 250_000, own: 48, parts: [{class: 'PART', bytes: 1000}]},
       keys: [{key: '["KEY"]', retained: 2_500_000}], held_by: 'main.HELD', shared_by: 'SHARED', never_freed: 'REASON',
       most: {held_by: 'main.MOST', count: 19, retained: 4_500_000}, timers: {count: 77, retained: 6_000_000, heaps: 8},
-      stale: {count: 17, beyond: 17, before: 0, slices: 3, of: 'main.SLICE', length: 1234},
+      leaked: {count: 1100, of: 1700, reason: 'LEAKS'}, stale: {count: 17, beyond: 17, before: 0, slices: 3, of: 'main.SLICE', length: 1234},
       allocated_by: {function: 'main.ALLOCATES', file: 'FILE.go', line: 31, samples: 12, of: 14, within: 'WITHIN'}},
     {...base, item: 'goroutines [select] main.WAIT', is_goroutines: true, wait_on: 'chan CHAN', started_by: 'go statement in main.START', stack: 2345,
       hold: [{variable: 'VARIABLE', of: 'main.OF', class: 'HELD', each: 1152}, {class: 'BY SEVERAL', of: 'main.OF', each: 800}], frames: {count: 2001, most: 1999, function: 'main.DEEP'}},
@@ -686,6 +686,7 @@ async function testSuspects() {
   const told = [
     ['205 MB', 'mapped files', 'MEANING', 'PLACE', '7.00 MB', '50 %'],
     ['5.00 MB', 'main.T', '1.23 MB', 'HOLDER', '250 kB', 'PART', '["KEY"]', '50 %', 'main.HELD', 'SHARED', 'REASON', 'main.MOST', '90 %', '77', '8 heaps', '17 of them',
+      '1,100 of the 1,700 goroutines that hold it can never run again: LEAKS.',
       'beyond the length', 'main.SLICE', '1,234', 'main.ALLOCATES', 'FILE.go:31', '12 of 14', 'WITHIN'],
     ['[select] main.WAIT', 'chan CHAN', 'main.START', '2.35 kB', 'VARIABLE', 'main.OF', 'HELD', '1.15 kB', 'Each holds BY SEVERAL, 800 B.', '2,001 calls', '1,999', 'main.DEEP'],
     ['[sync.Mutex.Lock] main.LOCK', 'They wait on main.LOCK.PATH, as 1,700 of 2,900 do.'],
