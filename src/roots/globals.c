@@ -214,8 +214,8 @@ static void append_in_value(struct builder *builder, const struct static_value *
 }
 
 /* Returns the function that code shows to use a word, or NULL: the word itself; the value that it
- * is in; the array whose bounds code checks; and, unless is_exact, the address before the word, or
- * the variable of the array that it is an element of. */
+ * is in; the array whose bounds code checks; and, unless is_exact, the address before that array or
+ * before the word, or the variable of the array that it is an element of. */
 static const struct static_user *user_of_word(const struct builder *builder, uint64_t address,
                                               const struct static_value *value, bool is_exact)
 {
@@ -227,7 +227,7 @@ static const struct static_user *user_of_word(const struct builder *builder, uin
     if (!user && bounded != 0)
         user = typing_user(typing, bounded, true);
     if (!user && !is_exact)
-        user = typing_user_before(typing, address);
+        user = typing_user_before(typing, bounded != 0 ? bounded : address);
     const uint32_t element = user ? MAP_NONE : map_get(&builder->word_at, address);
     return element != MAP_NONE && !is_exact
                ? typing_user(typing, builder->words.data[element].start, true)
