@@ -327,7 +327,7 @@ uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t add
                               const char *class, size_t size)
 {
     const uint32_t number = map_get(&holders->numbers, holder_key(address, class, size));
-    return number == MAP_NONE ? 0 : holders->retained.data[number];
+    return number == MAP_NONE ? UINT64_MAX : holders->retained.data[number];
 }
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base)

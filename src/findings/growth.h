@@ -76,7 +76,7 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
 void growth_holders_deinit(struct growth_holders *holders);
 
 /* Returns what an object of a class retained, by its address, which it keeps for as long as its
- * process runs; 0 if it is not known. */
+ * process runs; UINT64_MAX if it is not known. */
 uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
                               const char *class, size_t size);
 

@@ -440,10 +440,13 @@ static struct g2h_error *find_of_field(const struct lookup_classes *classes, con
         while (!is_element && size > 0 && asked[size] != '.')
             size--;
         for (enum meaning meaning = LOOKUP_EXACT; meaning <= TYPE && ret->count == 0; meaning++) {
-            if (size > 0)
-                TRY(find_matching(classes, asked, size, meaning, ret));
-            if (!is_element && ret->count > 0)
-                TRY(keep_with_field(classes->findings, asked + size, meaning < TYPE, ret));
+            /* Of types in any package those come first that have the field themselves. */
+            for (int embedded = meaning < TYPE; embedded < 2 && ret->count == 0; embedded++) {
+                if (size > 0)
+                    TRY(find_matching(classes, asked, size, meaning, ret));
+                if (!is_element && ret->count > 0)
+                    TRY(keep_with_field(classes->findings, asked + size, embedded, ret));
+            }
         }
         if (!is_element && ret->count > 1)
             ret->count = 0;
@@ -521,6 +524,20 @@ static struct g2h_error *lookup_explain_steps(const struct findings *findings,
     return error;
 }
 
+/* Returns whether a word is the package of a class: "server.Sevrer" is a class that is misspelt,
+ * also where a local variable is called server. */
+static bool is_package_of_class(const struct lookup_classes *classes, const char *word,
+                                size_t length)
+{
+    VECTOR_EACH(const uint32_t, node, classes->list) {
+        size_t size;
+        const char *name = merged_name(&classes->findings->merged, *node, &size);
+        if (size > length && name[length] == '.' && memcmp(name, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Returns an error for an expression of which only a beginning leads to an object, that of a class
  * or a variable: the longest one is said. Returns NULL if there is none. What follows the
  * expression, "  (local of main.serve)", says whose variable it is. */
@@ -540,7 +557,8 @@ static struct g2h_error *lookup_refuse_step(const struct lookup_classes *classes
         text_append_string(&begin, owner ? owner : "");
         text_append(&begin, "", 1);
         TRY_MEMORY(!begin.failed);
-        if (size > 0)
+        ret->node = UINT32_MAX;
+        if (size > 0 && (owner || !is_package_of_class(classes, asked, size)))
             TRY(find_by_expression(classes->findings, begin.data,
                                    owner ? EXPRESSION_OWNER_SAID : EXPRESSION_OWNER_LEFT_OUT, ret,
                                    NULL));
@@ -549,10 +567,11 @@ static struct g2h_error *lookup_refuse_step(const struct lookup_classes *classes
             TRY(lookup_explain_steps(classes->findings, ret, begin.data, asked + size, end - size));
         if (size > 0 && !is_variable && !owner)
             TRY(find_classes(classes, begin.data, LOOKUP_EXACT, TYPE, &found));
+        const bool is_field = !is_variable && asked[size] == '.';
+        const char *what = is_field ? "no field" : "no object at";
         if (is_variable || found.count > 0)
             return error_create(G2H_ERROR_NOT_FOUND, "'%s': %s has %s %.*s", asked, begin.data,
-                                is_variable ? "no object at" : "no field",
-                                as_width(end - size - !is_variable), asked + size + !is_variable);
+                                what, as_width(end - size - is_field), asked + size + is_field);
     }
     return NULL;
 }

@@ -888,18 +888,23 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
 
 /* ---- timers ---- */
 
-/* Returns whether a node is a heap of timers with some of a suspect's class that the suspect does
- * not have yet. */
-static bool is_other_heap(const struct merged *merged, const struct suspect *suspect, uint32_t node)
+/* Returns what a suspect gets of a node that is a heap of timers which the suspect does not have
+ * yet: the heap if nearly all in it is of the suspect's class, else only these timers; MERGED_NONE:
+ * nothing, or it is no such heap. */
+static uint32_t part_of_other_heap(const struct merged *merged, const struct suspect *suspect,
+                                   uint32_t node)
 {
+    enum { NEARLY = 90 /* % */ };
     const struct merged_node *nodes = merged->nodes.data;
     if (!suspects_are_timers(merged, node) || is_below(merged, node, suspect->holder) ||
         (suspect->container.node != MERGED_NONE && is_below(merged, node, suspect->container.node)))
-        return false;
+        return MERGED_NONE;
+    const uint64_t timers = nodes[node].retained - nodes[node].bytes;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (nodes[i].name == nodes[suspect->item].name)
-            return true;
-    return false;
+        if (nodes[i].kind == nodes[suspect->item].kind &&
+            nodes[i].name == nodes[suspect->item].name)
+            return nodes[i].retained >= timers / 100 * NEARLY ? node : i;
+    return MERGED_NONE;
 }
 
 /* Makes the timers of one class one suspect: they are spread over the heaps of all processors for
@@ -914,15 +919,15 @@ static void join_timers(const struct suspects_finder *finder)
         if (!suspects_are_timers(finder->merged, suspect.holder))
             continue;
         for (uint32_t i = 0; i < finder->merged->nodes.count; i++) {
-            if (container->beside_count == CONTAINER_PARTS ||
-                !is_other_heap(finder->merged, &suspect, i) ||
-                is_added_already(finder->merged, container, i))
+            const uint32_t part = part_of_other_heap(finder->merged, &suspect, i);
+            if (part == MERGED_NONE || container->beside_count == CONTAINER_PARTS ||
+                is_added_already(finder->merged, container, part))
                 continue;
-            container->beside[container->beside_count++] = i;
-            count_below(finder, i, &suspect);
+            container->beside[container->beside_count++] = part;
+            count_below(finder, part, &suspect);
             suspect.bytes +=
-                finder->growth ? positive(finder->growth->data[i].within) : nodes[i].retained;
-            number = drop_below(finder, number, i);
+                finder->growth ? positive(finder->growth->data[part].within) : nodes[part].retained;
+            number = drop_below(finder, number, part);
         }
         if (finder->growth) {
             const uint64_t more = class_growth(finder, suspect.item);
@@ -950,12 +955,14 @@ static struct g2h_error *leads_to(const struct suspects_finder *finder,
     return NULL;
 }
 
-/* Adds to a list that one field of a variable holds its last object, to which another field leads
- * as well, tail beside head, so that neither holds it alone. */
+/* Adds to a list that one field of a variable holds, the suspect of this number, its last object,
+ * to which another field leads as well, tail beside head, so that neither holds it alone. If that
+ * is a suspect itself, it is dropped, and *number follows the list. */
 static struct g2h_error *add_end(const struct suspects_finder *finder,
-                                 const struct findings *findings, struct suspect *suspect)
+                                 const struct findings *findings, size_t *number)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
+    struct suspect *suspect = &finder->found->data[*number];
     struct container *container = &suspect->container;
     const uint32_t item = suspect->item;
     const uint32_t field = nodes[item].parent;
@@ -976,6 +983,7 @@ static struct g2h_error *add_end(const struct suspects_finder *finder,
         count_below(finder, end, suspect);
         suspect->bytes +=
             finder->growth ? positive(finder->growth->data[end].within) : nodes[end].retained;
+        *number = drop_below(finder, *number, end);
         return NULL;
     }
     return NULL;
@@ -1149,7 +1157,8 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     VECTOR_EACH(struct suspect, suspect, *ret)
         set_pages(findings, suspect);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
-        error = add_end(&finder, findings, &ret->data[i]);
+        error = add_end(&finder, findings, &i);
+    vector_sort(ret, suspects_compare);
     for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
         if (merged->nodes.data[ret->data[i].item].kind == MERGED_CLASS)
             error = find_parts(&finder, &ret->data[i]);
@@ -1407,8 +1416,10 @@ static bool find_most(struct example_finder *finder, struct example *ret)
     return false;
 }
 
-/* Returns by how much a holder has grown since the base. */
-static uint64_t holder_growth(const struct example_finder *finder, uint32_t number)
+/* Sets *ret to by how much a holder has grown since the base, or, if the base does not know it, to
+ * all that it retains: it may be new, or a slice that has moved. Returns whether the base knows
+ * it. */
+static bool holder_growth(const struct example_finder *finder, uint32_t number, uint64_t *ret)
 {
     const struct findings *findings = finder->findings;
     struct g2h_node node;
@@ -1417,12 +1428,23 @@ static uint64_t holder_growth(const struct example_finder *finder, uint32_t numb
     g2h_view_brief(findings->view, node_of(finder, number), &node);
     const uint64_t now = retained_by(finder, number),
                    before = growth_holder_before(findings->holders, node.address, class, size);
-    return now > before ? now - before : 0;
+    const bool is_known = before != UINT64_MAX;
+    *ret = now;
+    if (is_known)
+        *ret = now > before ? now - before : 0;
+    return is_known;
+}
+
+/* Returns by how much a node has grown, or, in a trend, what it retains. */
+static uint64_t weight_of(const struct findings *findings, uint32_t node)
+{
+    return findings->base ? positive(findings->growth.data[node].within)
+                          : findings_node(findings, node)->retained;
 }
 
 /* Finds the holder that has most of the growth since the base, among those that hold the objects,
- * the nearest first; if there is one, leaves near as it is for that holder. Of two caches of equal
- * size only one may leak. */
+ * the nearest first, up to where as much else has grown; if there is one, leaves near as it is for
+ * that holder. Of two caches of equal size only one may leak. */
 static void find_most_grown(struct example_finder *finder, struct example *ret)
 {
     enum { MOST_HOLDERS = 256 };
@@ -1433,16 +1455,19 @@ static void find_most_grown(struct example_finder *finder, struct example *ret)
         const struct merged_node *node = findings_node(findings, line);
         uint64_t sum = 0, most = 0, holders = 0;
         uint32_t holder = NONE;
+        if (weight_of(findings, finder->item) < weight_of(findings, line) / 2)
+            return;
         if (node->kind != MERGED_CLASS || node->count < 2 || node->count > MOST_HOLDERS ||
             finder->is_item[line])
             continue;
         VECTOR_EACH(const uint32_t, number, finder->upwards) {
             if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
                 continue;
-            const uint64_t grown = holder_growth(finder, *number);
+            uint64_t grown;
+            const bool is_known = holder_growth(finder, *number, &grown);
             holders++;
             sum += grown;
-            if (grown > most) {
+            if (is_known && grown > most) {
                 most = grown;
                 holder = *number;
             }
@@ -1681,9 +1706,14 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
                                 .part = pointers == 1 ? part : NULL};
     if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
         ret->count = above->count; /* the headers of these maps are in frames */
-    for (uint32_t i = 0; i < suspect->container.beside_count; i++)
-        if (suspects_are_timers(&findings->merged, suspect->container.beside[i]))
-            ret->count += findings_node(findings, suspect->container.beside[i])->count;
+    for (uint32_t i = 0; i < suspect->container.beside_count; i++) {
+        const uint32_t beside = suspect->container.beside[i];
+        const uint32_t parent = findings_node(findings, beside)->parent;
+        if (suspects_are_timers(&findings->merged, beside))
+            ret->count += findings_node(findings, beside)->count;
+        else if (suspects_are_timers(&findings->merged, parent))
+            ret->count += findings_node(findings, parent)->count;
+    }
     return NULL;
 }
 

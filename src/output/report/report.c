@@ -443,10 +443,12 @@ void report_put_totals(const struct report *report, const char *name, bool is_ba
     if (unfit_types > 0)
         PUT(page, "|%n{types_left_out}|", (uint64_t)unfit_types);
     PUT(page, ", garbage %b{garbage}", findings->garbage + account->left_out_bytes);
-    if (report_lacks_memory(report))
-        PUT(page, " or less: a part of the heap may be missing|%f{is_garbage_at_most}|", true);
-    PUT(page, "%s\n|%f{is_garbage_left_out}|", account->left_out_objects > 0 ? ", left out" : "",
-        account->left_out_objects > 0);
+    const bool is_at_most = report_lacks_memory(report);
+    PUT(page, "%s%s", is_at_most ? " or less" : "",
+        account->left_out_objects > 0 ? ", left out" : "");
+    if (is_at_most)
+        PUT(page, ": a part of the heap may be missing|%f{is_garbage_at_most}|", true);
+    PUT(page, "\n|%f{is_garbage_left_out}|", account->left_out_objects > 0);
     if (report_is_untouched(findings->untouched_garbage, findings->garbage))
         PUT(page, "  of the garbage %b{garbage_not_resident} are not resident: never written to\n",
             findings->untouched_garbage);

@@ -65,6 +65,14 @@
 //	is r.suspects[0].count === 20000 && r.suspects[1].count === 10020
 //	says[plain] held by     main\.liveBy(ID|Name), a map of 20,000 entries$
 //	says[plain] shared by   main\.liveBy(ID|Name)$
+//	case segments SHAPE=segments
+//	ways plain
+//	is r.suspects[0].count === 8 && r.suspects.filter(each => each.item === 'main.segment').length === 1
+//	case movedGrown SHAPE=moved
+//	ways plain
+//	base
+//	is r.suspects[0].count_grown === 20000
+//	is !(r.suspects[0].most?.retained_grown > 4e6)
 package main
 
 import (
@@ -132,6 +140,7 @@ var (
 	drafts, published    = newShelves(), newShelves()
 	both                 *indexes
 	counter, line        waiters
+	log                  segments
 	texts                = map[string]map[string]string{"de": {}, "en": {}, "fr": {}}
 	deadline             *time.Timer
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
@@ -225,6 +234,12 @@ func fill(shape string, many int) {
 			texts["de"][fmt.Sprint("key", made)] = fmt.Sprint("Text ", made)
 		case "ends":
 			line.join(&waiter{id: made})
+		case "segments": // few and large: the last one alone is much
+			if j%(many/8) == 0 {
+				log.join(&segment{})
+			}
+		case "moved": // append moves the array
+			both.second.all = append(both.second.all, &user{id: made})
 		case "border":
 			keep(liveByID, liveByName, made)
 			if j%1000 == 0 {
@@ -265,6 +280,22 @@ func (w *waiters) join(each *waiter) {
 	w.tail = each
 }
 
+type segments struct{ head, tail *segment }
+
+type segment struct {
+	next *segment
+	data [100000]byte
+}
+
+func (s *segments) join(each *segment) {
+	if s.tail == nil {
+		s.head = each
+	} else {
+		s.tail.next = each
+	}
+	s.tail = each
+}
+
 // keep makes a short string, which shares 16 bytes with the one made before, whatever has that.
 func keep(byID map[int]*user, byName map[string]*user, id int) {
 	each := &user{id: id, name: fmt.Sprint("n", id)}
@@ -296,6 +327,10 @@ func main() {
 		hub.log = append(hub.log, &user{id: i, name: fmt.Sprint("logged ", i)})
 	}
 	both = &indexes{&register{byID: map[int]*user{}}, &register{byID: map[int]*user{}}}
+	for i := 0; shape == "moved" && i < 60000; i++ {
+		both.first.all = append(both.first.all, &user{id: i})
+		both.second.all = append(both.second.all, &user{id: i})
+	}
 	for i := 0; shape == "border" && i < 10000; i++ {
 		keep(goneByID, goneByName, -20000-i)
 	}
