@@ -471,8 +471,8 @@ struct g2h_error *exe_flow(const struct g2h_exe *exe, struct flow *ret)
     pthread_mutex_lock(&words->lock);
     if (!words->rules && machine_of(exe->image.machine))
         error = callees_find(&exe->pclntab, &words->rules);
-    pthread_mutex_unlock(&words->lock);
     flow_init(ret, &exe->pclntab, &exe->moduledata, words->rules);
+    pthread_mutex_unlock(&words->lock);
     return error;
 }
 

@@ -253,11 +253,14 @@ static void append_in_array(struct builder *builder, uint64_t array, uint64_t of
 }
 
 /* Returns whether the function at entry is of the runtime though its name is in another package, by
- * linkname: reflect.addReflectOff is in runtime/runtime1.go. */
-static bool is_linked_from_runtime(struct builder *builder, uint64_t entry)
+ * linkname: reflect.addReflectOff is in runtime/runtime1.go. Only packages of the library are: the
+ * program may have a directory src/runtime of its own. */
+static bool is_linked_from_runtime(struct builder *builder, const struct g2h_bytes *package,
+                                   uint64_t entry)
 {
     struct g2h_line line;
-    if (!exe_line(builder->exe, entry, &builder->lines_left, &line))
+    if (bytes_are(*package, "main") || bytes_contain(*package, ".") ||
+        !exe_line(builder->exe, entry, &builder->lines_left, &line))
         return false;
     const struct g2h_bytes path = {line.file.data,
                                    line.file.size - bytes_base_name(line.file).size};
@@ -296,7 +299,7 @@ static bool append_using_function(struct builder *builder, uint64_t address, boo
         start = variable_of_value(builder, value);
     const uint64_t offset = address - start;
     split_name(name, ret_package);
-    if (is_linked_from_runtime(builder, entry))
+    if (is_linked_from_runtime(builder, ret_package, entry))
         *ret_package = bytes_of("runtime");
     text_printf(&builder->text, "global %s by ", how[is_listing ? STATIC_INITIALIZED : user->how]);
     builder_append(builder, &name);
@@ -737,6 +740,7 @@ static bool find_arrays(struct builder *builder)
             distance = greatest_divisor(words[end].address - first, distance);
         const size_t many = distance > small ? MANY : MANY_SMALL;
         if (words[begin].is_far || end - begin < many ||
+            distance == 0 || /* a damaged dump has one word several times */
             (words[end - 1].address - first) / distance >= 2 * (end - begin))
             continue;
         end = end_of_far(builder, end, distance);

@@ -375,7 +375,7 @@ static bool find_data_segment(const struct g2h_heap *heap, uint64_t address,
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+        for (size_t j = 0; j < heap->records[kinds[i]].count && j < HEAP_SEGMENTS; j++) {
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);
             *ret = record.segment;
@@ -611,15 +611,51 @@ static void keep_pointer(struct typer *typer, struct word_type type, uint64_t ad
         typer->no_memory |= !vector_push(&typer->typing->static_pointers, pointer);
 }
 
+/* Returns how many words of arrays are followed at most: code may use one array in many ways, and a
+ * damaged executable may use all of data as an array, in as many ways as it has code for. */
+static uint64_t most_words_of_arrays(const struct g2h_heap *heap)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    enum { TIMES = 16, MORE = 1 << 20 };
+    uint64_t words = 0;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count && j < HEAP_SEGMENTS; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            words += record.segment.contents.size / heap->params.pointer_size;
+        }
+    return TIMES * words + MORE;
+}
+
+/* Returns whether the words, or values, of an array of size bytes may still be followed, each of
+ * which has `one` bytes. Lowers *left by about as many words as they have. */
+static bool take_words_of_array(const struct static_word *word, uint64_t size, uint64_t one,
+                                uint64_t *left)
+{
+    enum { WORD = 8 };
+    const uint64_t elements = size / word->array.distance + 1, each = one / WORD + 1;
+    const uint64_t inner =
+        word->inner.distance != 0 ? size_in_element(word, one) / word->inner.distance + 1 : 1;
+    if (elements > *left / inner / each)
+        return false;
+    *left -= elements * inner * each;
+    return true;
+}
+
 /* Follows a word whose type the code determines. Its kind says where it is: a word of data or bss,
  * an element of an array there, a field of the value that such a word points to, or a value whose
- * address is taken. */
-static void seed_known(struct typer *typer, const struct static_word *word, struct word_type type)
+ * address is taken. *left limits how many words of arrays are followed. */
+static void seed_known(struct typer *typer, const struct static_word *word, struct word_type type,
+                       uint64_t *left)
 {
     const struct typing *typing = typer->typing;
     const uint64_t address = word->address + exe_slide(typing->exe);
     const bool is_array = word->kind == STATIC_ELEMENT || word->kind == STATIC_ELEMENT_VALUE;
     const uint64_t size = is_array ? size_of_array(typing, address, word->array) : 0;
+    const uint64_t one = word->kind == STATIC_ELEMENT_VALUE ? types_size(typing->types, type.type)
+                                                            : typing->heap->params.pointer_size;
+    if (size > 0 && !take_words_of_array(word, size, one, left))
+        return;
     switch (word->kind) {
     case STATIC_WORD:
         keep_pointer(typer, type, address);
@@ -702,6 +738,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         return NULL;
     TRY(exe_static_words(typing->exe, &coded->flow, &typing->static_words));
     const struct static_words *words = typing->static_words;
+    uint64_t left = most_words_of_arrays(typing->heap);
     for (size_t i = 0; i < words->words.count;) {
         struct word_type type;
         struct static_word word = words->words.data[i];
@@ -713,7 +750,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
         if (word.inner.distance != 0 && word.inner.count == 0)
             word.inner.count = known_in_element(words, word.address, word.inner.distance);
         if (type.is != WORD_IS_UNKNOWN)
-            seed_known(typer, &word, type);
+            seed_known(typer, &word, type, &left);
     }
     coded_sort_values(typer->typing);
     typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};

@@ -41,10 +41,11 @@ static bool add_item(struct cells *cells, const struct g2h_segment *segment, uin
                      uint64_t end)
 {
     const struct static_cell item = {address / WORD * WORD, end, true};
+    if (address < segment->address || end <= address ||
+        end - segment->address > segment->contents.size)
+        return true;
     const struct static_user *user = typing_user(cells->typing, address, true);
-    return !user || user->how <= STATIC_INITIALIZED || address < segment->address ||
-           end <= address || end - segment->address > segment->contents.size ||
-           vector_push(&cells->items, item);
+    return !user || user->how <= STATIC_INITIALIZED || vector_push(&cells->items, item);
 }
 
 /* Orders cells by address. */
@@ -190,7 +191,8 @@ struct g2h_error *typing_find_cells(struct typing *typing)
     bool good = true;
     for (size_t i = 0; i < 2; i++) {
         cells.has_order = kinds[i] == G2H_RECORD_BSS || !has_others_apart(typing);
-        for (size_t j = 0; good && j < typing->heap->records[kinds[i]].count; j++) {
+        const size_t count = MIN(typing->heap->records[kinds[i]].count, (size_t)HEAP_SEGMENTS);
+        for (size_t j = 0; good && j < count; j++) {
             struct g2h_record record;
             g2h_heap_record(typing->heap, kinds[i], j, &record);
             good = add_items(&cells, &record.segment);
@@ -205,9 +207,11 @@ struct g2h_error *typing_find_cells(struct typing *typing)
 }
 
 /* Words that different functions use are told apart, although they are of one variable: each says
- * more of what its function uses. */
+ * more of what its function uses. Looks at MOST users at most. The segment of a damaged dump may go
+ * on where the file's addresses begin anew, so that the word's user is before those of the cell. */
 uint64_t typing_used_together(const struct typing *typing, uint64_t address)
 {
+    enum { MOST = 1024 };
     const struct static_cell *cells = typing->static_cells.data;
     const struct static_words *words = typing->static_words;
     const struct static_user *user = typing_user(typing, address, true);
@@ -218,7 +222,9 @@ uint64_t typing_used_together(const struct typing *typing, uint64_t address)
         return 0;
     BISECT(at, words->users.count,
            words->users.data[at].address < cells[behind - 1].address - slide);
-    while (words->users.data[at].function != user->function)
-        at++; /* up to the word itself */
-    return words->users.data[at].address / WORD * WORD + slide;
+    const struct static_user *first = &words->users.data[at];
+    for (unsigned i = 0; first < user && first->function != user->function; i++, first++)
+        if (i == MOST)
+            return 0;
+    return first <= user ? first->address / WORD * WORD + slide : 0;
 }

@@ -706,7 +706,7 @@ static bool find_extents(struct arguments *arguments, struct static_words *words
         const uint64_t address = passed->word.address;
         const struct static_extent extent = {address, address + (reach + word - 1) / word * word};
         if (reach != MAP_NONE && passed->word.kind == STATIC_VALUE && reach > word &&
-            flow_is_static(arguments->flow, extent.end - 1) &&
+            extent.end > address && flow_is_static(arguments->flow, extent.end - 1) &&
             !vector_push(&words->extents, extent))
             return false;
     }
@@ -1062,8 +1062,8 @@ static bool add_array(const struct flow *flow, static_array_vector *list, uint64
     const uint64_t last = address + (uint64_t)array.distance * (MAX(array.count, 1) - 1),
                    end = last + (may_begin ? array.distance : WORD);
     const struct static_array added = {address, end, array};
-    return array.distance == 0 || array.count == 0 || !flow_is_static(flow, end - 1) ||
-           vector_push(list, added);
+    return array.distance == 0 || array.count == 0 || end <= address ||
+           !flow_is_static(flow, end - 1) || vector_push(list, added);
 }
 
 /* Adds the arrays of which code uses elements at an address, and those in each element. Returns
