@@ -1360,10 +1360,10 @@ TEST(test_needs)
                     "process 7: this takes 1.13 PB or more in /tmp; ", "-z writes a fraction");
     expect_shortage(&(struct needs){"process 7", 0, 0, much, 0, NULL, NULL},
                     "process 7: this takes 1.13 PB of addresses; ",
-                    "as many addresses are not there: ");
+                    "so many addresses are not available: ");
     expect_shortage(&(struct needs){.name = "process 7", .memory = 1000, .beside = much},
                     "process 7: this takes 1.00 kB of memory or more; ",
-                    "as many addresses are not there: ");
+                    "so many addresses are not available: ");
 }
 
 /* Why there are no addresses is said by the limit that there is. */
@@ -1432,12 +1432,16 @@ TEST(test_groups)
         {"a/b", NULL},
         {"a/b/memory.max", "max\n"},
         {"a/b/memory.current", "300000\n"},
+        {"ab", NULL},
+        {"ab/memory.max", "1000000\n"},
+        {"ab/memory.current", "900000\n"},
         {"memory.limit_in_bytes", "700000\n"},
         {"memory.usage_in_bytes", "800000\n"},
         {"memory.stat", "inactive_file 9\ntotal_inactive_file 200000\ntotal_active_file 1\n"},
     };
     static const char one[] = "30 24 0:26 / %s rw - cgroup2 cgroup2 rw,nsdelegate\n";
     static const char one_below[] = "30 24 0:26 /pods/x %s rw shared:9 - cgroup2 none rw\n";
+    static const char one_of_two[] = "30 24 0:26 /pod %s/a rw - cgroup2 cgroup2 rw\n";
     static const char other[] = "30 24 0:26 / /sys/fs/x rw - cgroup cgroup rw,memory_too\n"
                                 "31 24 0:26 /x %s rw - cgroup cgroup rw,cpu,memory\n";
     char top[] = "/tmp/go2heapsnapshot-unit.XXXXXX", command[64];
@@ -1449,6 +1453,7 @@ TEST(test_groups)
     assert_room(top, one, "0::/\n", 5000000, "");
     assert_room(top, one_below, "0::/pods/x/a/b\n", 650000, "/a/memory.max");
     assert_room(top, one_below, "0::/pods/y/a/b\n", 5000000, "");
+    assert_room(top, one_of_two, "0::/podb\n", 650000, "/a/memory.max");
     assert_room(top, other, "5:cpu,memory:/elsewhere\n0::/a\n", 100001, "/memory.limit_in_bytes");
     assert_room(top, other, "5:cpu:/elsewhere\n0::/a", 5000000, "");
     snprintf(command, sizeof(command), "rm -r %s", top);

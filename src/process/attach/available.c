@@ -132,18 +132,22 @@ static bool find_group(const char *groups, const struct flavour *flavour, char r
 
 /*
  * Finds the directory of a group: the mount point and the part of the group's path below the
- * topmost mounted group. In a container the path may be the machine's, whose groups are not visible
- * there: then the directory is the topmost group's. Returns whether it is the group's own.
+ * topmost mounted group, mount->root. In a container the path may be the machine's, whose groups
+ * are not visible there: then the directory is the topmost group's. Returns whether it is the
+ * group's own.
  */
 static bool find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
 {
     const size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
-    const bool is_below = strncmp(group, mount->root, root) == 0 && strcmp(group, "/") != 0;
+    const bool is_topmost = strcmp(group, mount->root) == 0;
+    /* /kubelet is not below /kube */
+    const bool is_below =
+        !is_topmost && strncmp(group, mount->root, root) == 0 && group[root] == '/';
     const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? group + root : "");
     const bool is_outside =
         strncmp(group, "/..", 3) == 0; /* of a namespace: cgroup_namespaces(7) */
     if ((size_t)length < size && !is_outside && access(ret, F_OK) == 0)
-        return is_below || strcmp(group, mount->root) == 0;
+        return is_topmost || is_below;
     snprintf(ret, size, "%s", mount->point);
     return false;
 }
@@ -658,7 +662,7 @@ static struct g2h_error *refuse_addresses(const struct needs *needs)
     _cleanup_(text_deinit) struct text shortage = {0};
     char limit[ATTACH_LIMIT_TEXT];
     attach_available_address_limit(limit);
-    text_append_string(&shortage, "as many addresses are not there");
+    text_append_string(&shortage, "so many addresses are not available");
     return refuse(needs, &shortage, limit);
 }
 
