@@ -965,9 +965,10 @@ static uint32_t find_tree(const struct containers *containers, uint32_t entry, u
     return MERGED_NONE;
 }
 
-/* Returns how much the name of a class says about its objects: a named type's most, that of a
- * string or of a tiny block, which is no type's, nothing. */
-static int says(const struct containers *containers, uint32_t node)
+/* Returns how much the name of a class says about its objects. 2: it is a named type's; 1: that of
+ * another type, such as a map's or one of the runtime; 0: that of a predeclared type, such as
+ * string, or no type's, as of a tiny block. */
+static int how_telling(const struct containers *containers, uint32_t node)
 {
     if (is_named(containers, node))
         return 2;
@@ -999,8 +1000,9 @@ static void name_by_parts(const struct containers *containers, uint32_t node, ui
     const struct merged_node *nodes = containers->merged->nodes.data;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling) {
         const uint32_t part = part_in(containers, i, entries);
-        const int more =
-            part == MERGED_NONE ? -1 : says(containers, part) - says(containers, *best);
+        const int more = part == MERGED_NONE
+                             ? -1
+                             : how_telling(containers, part) - how_telling(containers, *best);
         if (more > 0 || (more == 0 && is_public_of(containers, part, *best)))
             *best = part;
         const uint32_t class = below_variables(containers->merged, i);

@@ -536,9 +536,12 @@ static bool is_top(const struct merging *merging, uint32_t node)
            example == merging->goroutines;
 }
 
-/* Sets *parent to the node of the variable, or of the several groups, that hold an object, if there
- * is one. */
-static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
+/* Moves *parent, the node below which an object is to come, down to the node of the variable, or of
+ * the several groups, that hold the object, if there is one: adds that node, unless there is one
+ * already, and counts the object in it. Only a node that groups are below (is_top()) can hold what
+ * several of them hold together. */
+static struct g2h_error *put_below_variable(struct merging *merging, uint32_t node,
+                                            uint32_t *parent)
 {
     struct merged *merged = merging->merged;
     const uint32_t name = pointer_of_variable(merging, node);
@@ -1028,7 +1031,7 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
         TRY(name_of_trie(merging, one->name, &name));
         if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC) {
             TRY(enter_island(merging, node, number, &parent));
-            TRY(variable_of(merging, node, &parent));
+            TRY(put_below_variable(merging, node, &parent));
         }
         into = parent;
         if (merged->nodes.data[parent].kind != MERGED_CLASS ||
@@ -1093,7 +1096,7 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
     else
         TRY(enter_map(merging, above, &parent));
     if (object && merged->nodes.data[merging->by_number[above].merged].kind == MERGED_SYNTHETIC)
-        TRY(variable_of(merging, node, &parent));
+        TRY(put_below_variable(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
     struct merged_node *into = &merged->nodes.data[one->merged];
     into->count++;

@@ -71,12 +71,12 @@ bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
     static const char *const ends[] = {"runtime.goexit", "runtime.main", "runtime.corostart"};
     while (stack_walk_step(walk, ret)) {
         bool is_left_out = false;
-        walk->is_inside |=
+        walk->has_arrived |=
             walk->goroutine.at == UINT32_MAX || ret->number == walk->goroutine.at || walk->is_whole;
         for (size_t i = 0; i < COUNT_OF(ends); i++)
             is_left_out |= bytes_are(ret->function, ends[i]);
         is_left_out |= walk->goroutine.at != UINT32_MAX && stack_is_hidden(ret->function);
-        if (walk->is_inside && !ret->is_wrapper && (walk->is_whole || !is_left_out))
+        if (walk->has_arrived && !ret->is_wrapper && (walk->is_whole || !is_left_out))
             return true;
     }
     return false;

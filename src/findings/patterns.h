@@ -50,8 +50,8 @@ struct stack_walk {
     const struct g2h_view *view;
     struct g2h_view_goroutine goroutine;
     uint32_t frame, call;
-    bool is_inside; /* it is past the functions of the runtime in front */
-    bool is_whole;  /* leaves nothing out but functions of the compiler */
+    bool has_arrived; /* it has come to where the goroutine is, or need not wait for that */
+    bool is_whole;    /* leaves nothing out but functions of the compiler */
 };
 
 void stack_walk_begin(struct stack_walk *walk, const struct g2h_view *view, uint32_t goroutine,

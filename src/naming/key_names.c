@@ -1,8 +1,16 @@
 /*
  * key_names: names of pointers in the entries of maps, by the entries' keys; see key_names.h. An
  * entry's key is not stored: a number says where in the dump it can be read again (key_origin,
- * key_append_again). The parts: which field of a bucket or group has the keys; which kinds of keys
- * can be shown; reading and formatting a key, as a string, a number, or a struct of these.
+ * key_append_again). Four sections:
+ *
+ *   where entries are  which words of a bucket or group are of which slot, whether its keys can be
+ *                      shown, and which slots are in use
+ *   names              what follows a key in a name, and names by the slot instead of the key
+ *   keys               reading and formatting a key, as a string, a number, or a struct of these
+ *   where keys are made from
+ *                      the number of a key, and the key from its number
+ *
+ * To begin with: map_entries_create() and key_read().
  */
 #include "base/contract.h"
 #include "base/bytes.h"
@@ -149,9 +157,9 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
     return true;
 }
 
-/* Describes the layout of a single entry. For a type with one entry, in fields "key" and "value".
- * *ret stays NULL if it has no such fields, or they do not lie within it. Returns false if memory
- * runs out. */
+/* Creates the entries of a type that is a single entry, with its fields "key" and "value". *ret is
+ * NULL if it has no such fields, or they do not lie within it, or it is too large. Returns false if
+ * memory runs out. */
 bool map_entries_create_single(const struct types *types, uint32_t number, struct map_entries **ret)
 {
     const struct type *type = types_get(types, number);
@@ -267,12 +275,13 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 /* ---- names ---- */
 
 /* Appends the suffix that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
- * itself. */
+ * itself. offset: of a word in a slot, from the start of the bucket or group. */
 static void key_names_append_path(const struct types *types, const struct map_entries *entries,
                                   uint64_t offset, struct text *text)
 {
     const uint8_t known = entries->slot_of_word[offset / types->pointer_size];
     const bool is_key = (known & SLOT_IN_KEY) != 0;
+    assert(known != SLOT_NONE);
     const uint32_t number = is_key ? entries->key : entries->elem;
     const struct type *type = types_get(types, number);
     if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: no path */

@@ -11,7 +11,9 @@
 
 #include "naming/names.h"
 
-enum { SLOTS = 8, KEY_LIMIT = 64 /* characters of a key that are shown */ };
+/* KEY_LIMIT: the characters of a string that are shown; and the bytes of a struct or array after
+ * which further parts are left out. */
+enum { SLOTS = 8, KEY_LIMIT = 64 };
 
 /* The kinds of key types. */
 enum key_kind {

@@ -14,6 +14,11 @@
  * A weak pointer points to a handle: a word with an object's address, which the collector does not
  * follow. The runtime keeps the handle as long as the object is alive.
  *
+ * Called in this order: typing_find_cleanups() finds the functions by which closures of cleanups
+ * are known, before objects get types; typing_gather_cleanups() lists in typing->cleanup_parts,
+ * after that, what may be kept; typing_cleanup_code() then tells what a cleanup calls
+ * (graph/cleanups.c).
+ *
  * A typer is the state of one thread that finds types. To propose or claim a type for an object is
  * to note it as a candidate (claims.h); the best one wins in the end (judge.c).
  */
@@ -28,11 +33,10 @@
 #include "typing/fit.h"
 
 enum {
-    SINCE_CLEANUPS = 24,
-    SINCE_HANDLES = 23,
-    SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
+    SINCE_HANDLES = 23,    /* weak handles; cleanups came a release later */
     SINCE_REFERENCE = 25,  /* from here on the closure has the address of a word with the function,
                               not the function */
+    SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
     DICTIONARY_WORDS = 16, /* words of a dictionary that are examined: of its 5 to 23 words, the
                               first dozen have the types */
     CLOSURE_WORDS = 8,     /* words of a closure that are examined; it has 2 to 4 */

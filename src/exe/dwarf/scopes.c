@@ -390,8 +390,9 @@ static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
     return count;
 }
 
-/* Collects the variables of all frames. Many frames share a program counter: the variables at each
- * are read once. */
+/* Collects the variables of all frames. Many frames share a program counter, so frames->pcs has
+ * each once. Once there are more variables and pieces than `most`, further program counters have
+ * none. */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
                               struct types *types, const struct scopes_frames *frames,
                               uint64_t slide)
@@ -400,12 +401,11 @@ struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_in
     const uint64_t most = LOCALS_MORE + LOCALS_PER_FRAME * frames->count;
     *scopes = (struct scopes){.by_pc = {0}};
     for (size_t i = 0; i < frames->pc_count; i++) {
-        uint32_t first;
-        uint32_t number = as_u32(scopes->list.count);
-        if (!map_put(&scopes->by_pc, pcs[i], number, &first))
+        uint32_t known;
+        const uint32_t number = as_u32(scopes->list.count);
+        if (!map_put(&scopes->by_pc, pcs[i], number, &known))
             return &error_no_memory;
-        if (first != number)
-            continue;
+        assert(known == number);
         struct scope scope = {.first = as_u32(scopes->locals.count), .inlined = UINT32_MAX};
         if (scopes->locals.count + scopes->pieces.count <= most)
             TRY(dwarf_info_locals(dwarf_info, types, pcs[i] - slide, &scopes->locals,

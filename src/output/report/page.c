@@ -529,10 +529,14 @@ static bool is_beyond(const struct page *page)
 {
     const struct page_limits *limits = &page->limits;
     const size_t size = page->out.size - page->member_begin + page->member_markup;
-    return (page->window.next > 0 && is_element(page)) ||
-           (page->depth > 1 && page->lists[page->depth - 1] &&
-            ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
-             (limits->bytes > 0 && size >= limits->bytes)));
+    if (!is_element(page))
+        return false;
+    if (page->window.next > 0)
+        return true;
+    /* Limits are of lists in members: at depth 1 no member is open yet. */
+    return page->depth > 1 &&
+           ((limits->rows > 0 && page->elements[page->depth - 1] >= limits->rows) ||
+            (limits->bytes > 0 && size >= limits->bytes));
 }
 
 /* Counts an element that limits or the window leave out: in its list, and for page_left_out() by
