@@ -23,6 +23,7 @@
 
 /* ==== chooses the format by --format and --by, and knows which options go with it ==== */
 
+/* Returns the name of the chosen format, or of the dump, which is none of the library's. */
 static const char *name_of(const struct options *options)
 {
     return options->is_dump ? FORMAT_DUMP : options->format->name;

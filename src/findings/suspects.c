@@ -1286,6 +1286,7 @@ static uint64_t example_weight_of(const struct example_finder *finder, uint32_t 
     return finder->is_inside[number] ? 0 : retained_by(finder, number);
 }
 
+/* Returns the nearest holder, which may be the object itself, or NONE. */
 static uint32_t holder_of(const struct example_finder *finder, uint32_t number)
 {
     return finder->near[number];

@@ -59,8 +59,8 @@ static unsigned straightness_of(const uint64_t *numbers, size_t count)
     return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
 }
 
-/* Returns the index from which on all numbers are at most a tenth of the range, which is that of
- * all numbers, away from the last one. */
+/* Returns the index from which on all numbers are away from the last one by at most a tenth of
+ * range, which is that of all numbers. */
 static size_t settled_since(const uint64_t *numbers, size_t count, uint64_t range)
 {
     size_t since = count - 1;
@@ -430,7 +430,9 @@ static void addition_deinit(struct addition *addition)
     free(addition->places);
 }
 
-/* Builds the merged tree of a heap, and finds the places of its nodes. */
+/* Builds the merged tree of a heap, and finds the places of its nodes. Of the first heap, notes
+ * what its single large objects retain (growth_holders_fill()); the findings of later heaps get
+ * these notes, as of a base. */
 static struct g2h_error *trend_fill(struct g2h_trend *trend, struct addition *addition)
 {
     struct trend_heap *heap = &addition->heap;

@@ -106,7 +106,8 @@ static bool find_in_array(struct g2h_capacities *capacities, const struct owner 
            repeat_runs(capacities, first, size, type->length);
 }
 
-/* Finds the slices and strings in each field of a struct. Returns false if memory runs out. */
+/* Finds the slices and strings in each field of a struct; not in fields that overlap an earlier
+ * one, or do not fit. Returns false if memory runs out. */
 static bool find_in_struct(struct g2h_capacities *capacities, const struct owner *owner,
                            const struct type *type, uint64_t offset, unsigned depth)
 {

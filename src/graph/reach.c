@@ -149,8 +149,9 @@ static struct g2h_error *hold_waited(struct reach_waiting *waiting)
     return marker_drain(waiting->marker);
 }
 
-/* Holds what only records of waiting goroutines lead to. *ret_changed becomes true if some of these
- * records do hold something. */
+/* Holds what only records of waiting goroutines lead to, step by step: what is held may lead to
+ * further such records. If MOST steps are not enough, no record counts as one of these any more,
+ * and all is marked again. *ret_changed becomes true if some of these records do hold something. */
 static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *marker,
                                     bool *ret_changed)
 {

@@ -1005,8 +1005,9 @@ static bool mark_at(struct matches *matches, uint64_t address, object_vector *fo
     return object == NO_TARGET || !mark_same(matches, object) || vector_push(found, object);
 }
 
-/* Marks the objects that the runtime never frees, by the records that name them: without types they
- * have no class of their own. Returns false if memory runs out. */
+/* Marks the runtime's objects of goroutines and threads (runtime.g, runtime.m), which count as
+ * never freed, by the addresses in the dump's records of these: without types they have no class of
+ * their own. Returns false if memory runs out. */
 static bool mark_runtime(struct matches *matches, object_vector *found)
 {
     const struct g2h_heap *heap = matches->after->heap;

@@ -383,8 +383,8 @@ void origin_deinit(struct origin *origin)
     g2h_modules_deinit(&origin->modules);
 }
 
-/* Returns whether more spans of the process have another number of objects than they say than
- * unfinished calls of malloc explain: each thread may be within one. */
+/* Returns whether too many spans have another number of objects than the runtime counted: more than
+ * the process has threads, each of which may be within a call of malloc, and one. */
 bool origin_is_miscounted(const struct origin *origin)
 {
     const struct g2h_process_account *account = &origin->account;

@@ -122,8 +122,8 @@ static bool is_secret(const struct names *names, const struct heap_type *record)
            memmem(record->name.data, record->name.size, "struct {", 8) != NULL;
 }
 
-/* Appends the name that a dump has for a type, at most the first 8 * NAME_LIMIT bytes: more is
- * never shown. */
+/* Appends the name that a dump has for a type, with import paths shortened as in other names; of
+ * its first 8 * NAME_LIMIT bytes at most: more is never shown. */
 static void append_record_name(struct text *text, const struct names *names, struct g2h_bytes name)
 {
     if (name.size > 8 * NAME_LIMIT)

@@ -103,7 +103,8 @@ static inline bool may_need_quotes(uint64_t bytes)
 }
 
 /* Returns whether a field must be quoted: RFC 4180 demands it for quotation marks, commas and line
- * ends; for outer blanks and empty strings, readers differ. Looks at eight bytes at a time. */
+ * ends; for outer blanks and empty strings, readers differ. Other control characters are quoted as
+ * well. Looks at eight bytes at a time. */
 static bool needs_quotes(const char *text, size_t size)
 {
     uint64_t eight;

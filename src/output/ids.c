@@ -323,8 +323,8 @@ void ids_deinit(struct ids *ids)
 
 /* Finds an ID for a part of an object: in a series by the object's own ID, in a timeline the next
  * numbers after the object's, else by its address. Its natural position may be that of a small
- * object elsewhere, or of another part: then it gets a free one. Returns false if memory runs out.
- */
+ * object elsewhere, or of another part: then it gets a free one. Returns false if memory runs out,
+ * or the series has no IDs left. */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
 {
     const uint64_t address = g2h_heap_address(ids->heap, object) + offset;
@@ -362,7 +362,7 @@ static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
 
 /* Finds an ID for a node that is not an object, from its kind and key, the same in each snapshot;
  * in a series the one that it had before. IDs that are taken are avoided by hashing again, with
- * another attempt. Returns false if memory runs out. */
+ * another attempt. Returns false if memory runs out, or the series has no IDs left. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     if (ids->series)
@@ -385,7 +385,8 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
 }
 
 /* Finds an ID for a folded node. The hash stands for the members, so that a folded node with other
- * members is another node. By age it is a new one. Returns false if memory runs out. */
+ * members is another node. In a timeline folded nodes get the next IDs after those of all objects.
+ * Returns false if memory runs out, or the series has no IDs left. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t position;

@@ -120,17 +120,18 @@ static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64
     return 2 * position + 1;
 }
 
-/* Finds an id for the part of an object that begins at an offset. Returns false if memory runs out.
- */
+/* Finds an id for the part of an object that begins at an offset. Returns false if memory runs out,
+ * or the series has no ids left. */
 bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret);
 
-/* Finds an id for a node that stands for several nodes, from a hash of these nodes. Returns false
- * if memory runs out. */
+/* Finds an id for a node that stands for several nodes, from a hash of these nodes; in a timeline
+ * the next one after those of all objects. Returns false if memory runs out, or the series has no
+ * ids left. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
 
 /* Finds an id for a node that is not an object, from what the node stands for. If several nodes
  * have the same kind and key, each gets another id, in the order of the calls. Returns false if
- * memory runs out. */
+ * memory runs out, or the series has no ids left. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
 
 /* ==== the ids of all nodes of a view ==== */

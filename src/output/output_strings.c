@@ -117,7 +117,7 @@ struct held_array {
 struct held_declaration {
     uint64_t bytes;
     uint32_t number, type; /* type: the name of the arrays' class */
-    uint32_t class;        /* index in classes; UINT32_MAX: none */
+    uint32_t class;        /* index in the list of struct held_names; UINT32_MAX: none */
 };
 
 struct held_finder {
@@ -353,7 +353,8 @@ static struct g2h_error *choose_names(struct held_finder *finder, struct held_na
     return NULL;
 }
 
-/* Returns the name of an array's class; NULL: its type. */
+/* Returns the name of an array's class: the one in names that its declaration has by its index,
+ * class. NULL: it has none, and the class is called after its type. */
 static const struct text *name_of(const struct held_finder *finder, const struct held_names *names,
                                   const struct held_array *array)
 {

@@ -128,8 +128,10 @@ static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata
            vector_push(&objects->list, object);
 }
 
-/* Adds the stack objects of a frame, by the function's table. *ret_good becomes false if that is
- * invalid. Returns false if memory runs out. */
+/* Adds the stack objects of a frame, by the function's table: their number, and a record of each.
+ * rodata is that of the function's module, from which records have the offsets of masks. *ret_good
+ * becomes false if the table is missing, has more objects than the stack has words, or has one that
+ * cannot be on the stack, or if the budget of work is used up. Returns false if memory runs out. */
 bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
                        uint64_t varp, uint64_t argp, bool *ret_good)
 {

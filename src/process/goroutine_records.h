@@ -47,8 +47,8 @@ void stack_objects_deinit(struct stack_objects *objects);
 void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high);
 
 /* Adds the stack objects of a frame, from the table at an address. varp is the end of the frame's
- * variables, argp the start of its arguments. If the table is missing or invalid, *ret_good is
- * false. Returns false if memory runs out. */
+ * variables, argp the start of its arguments. If the table is missing or invalid, or the budget of
+ * work is used up, *ret_good is false. Returns false if memory runs out. */
 bool stack_objects_add(struct stack_objects *objects, uint64_t rodata, uint64_t table,
                        uint64_t varp, uint64_t argp, bool *ret_good);
 

@@ -83,8 +83,9 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
             free_index <= count);
 }
 
-/* Returns whether a slice of pointers to mspans is at an address, some of them in use. Looks at the
- * first SEARCH_LOOKED_AT, as far as the search may work (pay()). */
+/* Returns whether a slice of LEAST_SPANS or more pointers to mspans is at an address, of which some
+ * are in use. Looks at the first SEARCH_LOOKED_AT. Also false if the search may work no more
+ * (pay()). */
 static bool is_allspans(struct search *search, uint64_t address)
 {
     const struct runtime *runtime = search->runtime;

@@ -162,7 +162,8 @@ static bool append_symbol(struct builder *builder, uint64_t address, bool made,
     return true;
 }
 
-/* Returns whether a function is of a package whose variables only remember. */
+/* Returns whether a function is of a package whose variables are not the program's: they only
+ * remember, or are the runtime's. */
 static bool only_remembers(const struct builder *builder, uint32_t function)
 {
     struct g2h_bytes name, package;

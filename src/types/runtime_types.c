@@ -761,9 +761,10 @@ static void add_structures(struct runtime_types *runtime, uint32_t number)
         runtime->types->list.data[number].header = header;
 }
 
-/* Adds the types of the runtime's structures, such as those of maps. Registers all types by name
- * before it derives structures, which find types by name. Both only visit types that were added
- * since the last call. Returns false if memory runs out. */
+/* Adds the types of the runtime's structures, such as those of maps. First registers all types by
+ * name, since structures find types by name, and then adds the structures. Both only visit types
+ * that were there before this call and that no earlier call has visited or made. Nothing if the
+ * release is not known. Returns false if memory runs out. */
 bool runtime_types_add(struct runtime_types *runtime)
 {
     struct types *types = runtime->types;

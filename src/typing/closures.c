@@ -54,6 +54,8 @@ struct closures_maker {
 
 #define AMBIGUOUS (MAP_NONE - 1)
 
+/* ---- names and types, and the closures that DWARF describes ---- */
+
 /* Returns whether a name ends with a dot and a number: main.g.1, a closure of main.g, which is
  * inlined in a closure. */
 static bool ends_with_number(const struct g2h_bytes *name)

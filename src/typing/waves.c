@@ -355,8 +355,8 @@ struct round {
     size_t per_task;
 };
 
-/* Prefetches the memory of the items that follow: first an object's entry in heap->objects, later
- * the object's record, whose offset is in the entry. */
+/* Prefetches the memory of items that follow item i: of the object FAR items ahead the entry in
+ * heap->objects, of that NEAR items ahead the record, whose offset is in the entry. */
 static void prefetch_item(const struct waves *waves, size_t i)
 {
     const struct g2h_heap *heap = waves->typing->heap;

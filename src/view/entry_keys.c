@@ -165,7 +165,8 @@ static bool entry_keys_slot_of(const struct entry_keys *keys, uint64_t offset, u
            (map_entries_used(namer->names, entries, at) >> slot & 1) != 0 && !is_rest(entries, at);
 }
 
-/* Appends what the key of a slot, which is then followed by a path, is called. */
+/* Completes the text of a slot's key, which has the key already if it can be shown, else appends
+ * "[#9]", by the slot's position; then appends the path. */
 static void entry_keys_append(struct entry_keys *keys, unsigned slot, const struct g2h_bytes *path)
 {
     struct text *text = &keys->texts[slot];

@@ -225,13 +225,13 @@ struct g2h_error *show_put_part(struct show *show, const struct variable_part *p
  * also the value. */
 struct g2h_error *show_put_part_head(const struct report *report, const struct variable_part *part);
 
-/* ---- show_values.c ---- */
+/* ---- show_values.c: the variables of a goroutine ---- */
 
 /* Returns whether a query is about a goroutine, or one of its variables. */
 bool show_is_of_goroutine(const char *asked);
 
 /* Reports the variables of its frames, or the contents of the one in the query. Errors:
  * G2H_ERROR_NOT_FOUND. */
-struct g2h_error *show_put_goroutine(struct show *show, const char *asked);
+struct g2h_error *show_put_goroutine(struct show *show, const char *text);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * show_values: writes values for --show and --path-to; see sections.h. The first part has the first
- * lines about an object, a class or a group, and who refers to it; the second tables of values, of
- * the entries of a map, and the contents of an object; the third the variables of a goroutine's
- * frames, which a query may name.
+ * show_values: writes values for --show and --path-to; see sections.h. show.c finds what a query
+ * names, and calls what writes that. The first part has the first lines about an object, a class or
+ * a group, and who refers to it; the second tables of values, of the entries of a map, and the
+ * contents of an object; the third the variables of a goroutine's frames, which a query may name.
+ * To begin with: show_put_object(), which uses the first two, and show_put_goroutine().
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -243,9 +243,11 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
            pages_add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
 }
 
-/* Adds the pages of a mapping by one scan after the other. Each begins after the last region: the
- * end of a scan that the kernel returns is wrong up to Linux 6.18. Returns 0 or an errno value:
- * ENOTTY if the system has no scans, so that nothing was added. */
+/* Adds the pages of a mapping by one scan after the other, until one has fewer regions than it
+ * might have. Each begins after the last region: the end of a scan that the kernel returns is wrong
+ * up to Linux 6.18. Behind the last region of all, anonymous memory is untouched. Returns 0 or an
+ * errno value: ENOTTY if the first scan fails, as on a system that has none, so that nothing was
+ * added. */
 static int add_by_scan(struct attach_pages *pages, const struct attach_mapping *mapping,
                        int pagemap, struct scan_region *regions)
 {
@@ -521,8 +523,10 @@ static bool space_reserve(struct attach_space *space, int protection)
 }
 
 /* Reserves addresses for pages, and for `around` bytes on both sides of each run. All areas are in
- * one mapping, so that it takes one call, and one number of bytes counts. Returns false if there
- * are not that many addresses, or memory runs out. */
+ * one mapping, so that it takes one call, and one number of bytes counts. If the system refuses a
+ * writable mapping and around is 0, the mapping can only be read, and then only the runs that have
+ * something to copy become writable (is_lean). Returns false if there are not that many addresses,
+ * or memory runs out. */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
 {
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
