@@ -176,4 +176,8 @@ gzip -dc "$top/samples/leakserver.exe.gz" >app
 meanwhile 'printf go1.7 >>app' --exe app app.dump
 said "an executable that is written to while it is read" 1 "go2heapsnapshot: app: $changed"
 
+node "$here/repeat.mjs" "$top/tests/golden/inputs/go1.27-stripped.2.dump.gz" repeated.dump
+run go2heapsnapshot --exe "$top/tests/golden/inputs/go1.27-stripped.exe.gz" --format report repeated.dump
+check "a record of data that is there nine times: a report" eval '[ "$status" -eq 0 ] && grep -q "^WHO HOLDS THE MEMORY" out'
+
 finish
