@@ -36,8 +36,7 @@ enum {
     LEAST_NAMED = 1000,
     SHARE_NAMED = 10000,
     MOST_NAMED = 4000,
-    MOST_HOLDERS = 256,   /* objects of a node that are known one by one, */
-    SHARE_HOLDERS = 1000, /* and the least share of the heap that the node retains */
+    SHARE_HOLDERS = 1000, /* least share of the heap that a node of single holders retains */
     NAMES_BYTES = 1 << 18,
     NAME_BYTES = 2048
 };
@@ -304,7 +303,7 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
         struct g2h_node read;
         size_t size;
         if (line == MERGED_NONE || nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage ||
-            nodes[line].count < 2 || nodes[line].count > MOST_HOLDERS ||
+            nodes[line].count < 2 || nodes[line].count > GROWTH_MOST_HOLDERS ||
             nodes[line].retained < least || node == UINT32_MAX)
             continue;
         g2h_view_brief(merged->view, node, &read);

@@ -61,6 +61,9 @@ struct growth_class {
 
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
+/* How many objects of a node are known one by one. */
+enum { GROWTH_MOST_HOLDERS = 256 };
+
 /* What single objects retained in an earlier heap, of which a node of the merged tree has a few,
  * such as the tenants of a server: the sum of these does not tell which has grown. Empty if all
  * zeros. */

@@ -28,10 +28,7 @@
 
 enum { MOST_NAMED = 5 /* classes in a message */ };
 
-static void lookup_values_destroy(struct g2h_values **values)
-{
-    g2h_values_destroy(*values);
-}
+CLEANUP_POINTER(lookup_destroy_values, struct g2h_values, g2h_values_destroy);
 
 /* ---- classes ---- */
 
@@ -403,7 +400,7 @@ static struct g2h_error *keep_with_field(const struct findings *findings, const 
                                          bool is_embedded, node_vector *classes)
 {
     enum { MOST = 64 }; /* nodes of a class that are looked at: packages may have equal names */
-    _cleanup_(lookup_values_destroy) struct g2h_values *values = NULL;
+    _cleanup_(lookup_destroy_values) struct g2h_values *values = NULL;
     const size_t size = lookup_step_size(steps + 1, strlen(steps + 1));
     const size_t count = classes->count;
     TRY(g2h_values_create(findings->view, &values));
@@ -532,7 +529,7 @@ static bool is_package_of_class(const struct lookup_classes *classes, const char
     VECTOR_EACH(const uint32_t, node, classes->list) {
         size_t size;
         const char *name = merged_name(&classes->findings->merged, *node, &size);
-        if (size > length && name[length] == '.' && memcmp(name, word, length) == 0)
+        if (package_size(name, size) == length + 1 && memcmp(name, word, length) == 0)
             return true;
     }
     return false;

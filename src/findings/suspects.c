@@ -138,6 +138,7 @@ static void count_below(const struct suspects_finder *finder, uint32_t node,
     suspect->grown += positive(grown);
 }
 
+/* Counts the objects of a suspect at and below its item. */
 static void count_all(const struct suspects_finder *finder, struct suspect *suspect)
 {
     suspect->count = suspect->own = suspect->grown = 0;
@@ -740,6 +741,19 @@ static size_t drop_below(const struct suspects_finder *finder, size_t number, ui
     return ret;
 }
 
+/* Adds a node beside its container to a suspect, in bytes, and drops the suspects in there. *number
+ * is that of the suspect, of which the list has a copy, before and after. */
+static void take_beside(const struct suspects_finder *finder, struct suspect *suspect,
+                        size_t *number, uint32_t node)
+{
+    struct container *container = &suspect->container;
+    assert(container->beside_count < CONTAINER_PARTS);
+    container->beside[container->beside_count++] = node;
+    suspect->bytes += finder->growth ? positive(finder->growth->data[node].within)
+                                     : finder->merged->nodes.data[node].retained;
+    *number = drop_below(finder, *number, node);
+}
+
 /* Returns whether a node is objects of a class of package reflect, such as reflect.funcTypeFixed4:
  * these are taken for descriptors of types that the package has made while the program ran. */
 static bool is_class_of_reflect(const struct merged *merged, uint32_t node)
@@ -819,7 +833,6 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
                                     const struct findings *findings, struct beside_sets *sets,
                                     size_t *number)
 {
-    const struct merged_node *nodes = finder->merged->nodes.data;
     struct suspect suspect = finder->found->data[*number];
     struct container *container = &suspect.container;
     const struct beside *beside;
@@ -846,10 +859,7 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
                  !is_of_reflected(finder, container, candidates[i])))
                 continue;
             is_added[BESIDE_FIRST + i] = is_more = true;
-            container->beside[container->beside_count++] = candidates[i];
-            suspect.bytes += finder->growth ? positive(finder->growth->data[candidates[i]].within)
-                                            : nodes[candidates[i]].retained;
-            *number = drop_below(finder, *number, candidates[i]);
+            take_beside(finder, &suspect, number, candidates[i]);
         }
     }
     finder->found->data[*number] = suspect;
@@ -912,7 +922,6 @@ static uint32_t part_of_other_heap(const struct merged *merged, const struct sus
  * such as a timer that the program has, too. The heaviest suspect gets those of the other heaps. */
 static void join_timers(const struct suspects_finder *finder)
 {
-    const struct merged_node *nodes = finder->merged->nodes.data;
     for (size_t number = 0; number < finder->found->count; number++) {
         struct suspect suspect = finder->found->data[number];
         struct container *container = &suspect.container;
@@ -923,11 +932,8 @@ static void join_timers(const struct suspects_finder *finder)
             if (part == MERGED_NONE || container->beside_count == CONTAINER_PARTS ||
                 is_added_already(finder->merged, container, part))
                 continue;
-            container->beside[container->beside_count++] = part;
             count_below(finder, part, &suspect);
-            suspect.bytes +=
-                finder->growth ? positive(finder->growth->data[part].within) : nodes[part].retained;
-            number = drop_below(finder, number, part);
+            take_beside(finder, &suspect, &number, part);
         }
         if (finder->growth) {
             const uint64_t more = class_growth(finder, suspect.item);
@@ -962,9 +968,9 @@ static struct g2h_error *add_end(const struct suspects_finder *finder,
                                  const struct findings *findings, size_t *number)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    struct suspect *suspect = &finder->found->data[*number];
-    struct container *container = &suspect->container;
-    const uint32_t item = suspect->item;
+    struct suspect suspect = finder->found->data[*number];
+    const struct container *container = &suspect.container;
+    const uint32_t item = suspect.item;
     const uint32_t field = nodes[item].parent;
     if (nodes[item].kind != MERGED_CLASS || nodes[field].kind != MERGED_VARIABLE ||
         (container->node != MERGED_NONE && container->node != field) ||
@@ -979,11 +985,9 @@ static struct g2h_error *add_end(const struct suspects_finder *finder,
         TRY(leads_to(finder, findings, item, end, &is_end));
         if (!is_end)
             continue;
-        container->beside[container->beside_count++] = end;
-        count_below(finder, end, suspect);
-        suspect->bytes +=
-            finder->growth ? positive(finder->growth->data[end].within) : nodes[end].retained;
-        *number = drop_below(finder, *number, end);
+        count_below(finder, end, &suspect);
+        take_beside(finder, &suspect, number, end);
+        finder->found->data[*number] = suspect;
         return NULL;
     }
     return NULL;
@@ -1124,8 +1128,8 @@ _asserted_ static bool are_apart(const struct suspects_finder *finder)
 
 /* Finds the suspects; those that retain most come first. Walks the merged tree from the root down
  * (suspects_examine), then adds what only pages or shared containers show: pinned arrays, parts
- * beside containers, and what keeps many pages. The timers of one
- * class are one suspect. The first WHO_SUSPECTS get their parts. */
+ * beside containers, what keeps many pages, the timers of other heaps, and the ends of lists. The
+ * first WHO_SUSPECTS get their parts. */
 struct g2h_error *suspects_find(const struct findings *findings, suspect_vector *ret)
 {
     const struct merged *merged = &findings->merged;
@@ -1448,7 +1452,6 @@ static uint64_t weight_of(const struct findings *findings, uint32_t node)
  * that holder. Of two caches of equal size only one may leak. */
 static void find_most_grown(struct example_finder *finder, struct example *ret)
 {
-    enum { MOST_HOLDERS = 256 };
     const struct findings *findings = finder->findings;
     uint32_t line = findings_node(findings, finder->item)->parent;
     for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
@@ -1458,7 +1461,7 @@ static void find_most_grown(struct example_finder *finder, struct example *ret)
         uint32_t holder = NONE;
         if (weight_of(findings, finder->item) < weight_of(findings, line) / 2)
             return;
-        if (node->kind != MERGED_CLASS || node->count < 2 || node->count > MOST_HOLDERS ||
+        if (node->kind != MERGED_CLASS || node->count < 2 || node->count > GROWTH_MOST_HOLDERS ||
             finder->is_item[line])
             continue;
         VECTOR_EACH(const uint32_t, number, finder->upwards) {
