@@ -260,12 +260,9 @@ static bool is_linked_from_runtime(struct builder *builder, const struct g2h_byt
                                    uint64_t entry)
 {
     struct g2h_line line;
-    if (bytes_are(*package, "main") || bytes_contain(*package, ".") ||
-        !exe_line(builder->exe, entry, &builder->lines_left, &line))
-        return false;
-    const struct g2h_bytes path = {line.file.data,
-                                   line.file.size - bytes_base_name(line.file).size};
-    return bytes_are(path, "runtime/") || bytes_end(path, "/src/runtime/");
+    return !bytes_are(*package, "main") && !bytes_contain(*package, ".") &&
+           exe_line(builder->exe, entry, &builder->lines_left, &line) &&
+           pclntab_is_runtime_file(line.file);
 }
 
 /* Appends the function that uses a word, if the executable has no symbols, and the position of the

@@ -343,15 +343,11 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
 static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t function,
                                      uint64_t *left)
 {
-    static const char directory[] = "runtime/";
-    const size_t size = sizeof(directory) - 1;
     struct g2h_bytes file;
     uint32_t line;
-    if (!pclntab_line(sites->pclntab, function, pclntab_entry(sites->pclntab, function), left,
-                      &file, &line))
-        return false;
-    const uint64_t path = file.size - bytes_base_name(file).size;
-    return path >= size && memcmp(file.data + path - size, directory, size) == 0;
+    return pclntab_line(sites->pclntab, function, pclntab_entry(sites->pclntab, function), left,
+                        &file, &line) &&
+           pclntab_is_runtime_file(file);
 }
 
 /* Returns how a function allocates: it is runtime.mallocgc, or it is of the runtime and calls that;

@@ -94,6 +94,15 @@ static inline bool pclntab_has_start_lines(const struct pclntab *pclntab)
     return pclntab->record_size >= 44;
 }
 
+/* Returns whether a source file is of package runtime: "runtime/proc.go" with -trimpath, else below
+ * GOROOT/src. Its functions may have names of other packages, by linkname: reflect.addReflectOff.
+ */
+static inline bool pclntab_is_runtime_file(struct g2h_bytes file)
+{
+    const struct g2h_bytes directory = {file.data, file.size - bytes_base_name(file).size};
+    return bytes_are(directory, "runtime/") || bytes_end(directory, "/src/runtime/");
+}
+
 /* Finds the value that a table of pairs has for the code at a distance from the first function;
  * index is its function. Returns false for table 0: there is none. *left is as in pclntab_line().
  */
