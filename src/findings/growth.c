@@ -292,6 +292,24 @@ static uint64_t holder_key(uint64_t address, const char *class, size_t size)
     return map_hash_pair(map_hash_text(class, size), address);
 }
 
+/* Notes an object by the one that dominates it, the number above. */
+static struct g2h_error *note_below(const struct g2h_dominators *dominators,
+                                    const struct merged *merged, uint32_t above, const char *class,
+                                    size_t size, struct growth_holders *ret)
+{
+    const uint32_t over = g2h_dominators_node(dominators, above),
+                   number = as_u32(ret->list.count - 1);
+    uint32_t noted = number;
+    struct g2h_node read;
+    if (over == UINT32_MAX)
+        return NULL;
+    g2h_view_brief(merged->view, over, &read);
+    TRY_MEMORY(map_put(&ret->below, holder_key(read.address, class, size), number, &noted));
+    if (noted != number)
+        ret->list.data[noted].has_twin = true;
+    return NULL;
+}
+
 struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
                                       const struct merged *merged, struct growth_holders *ret)
 {
@@ -308,10 +326,14 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
             continue;
         g2h_view_brief(merged->view, node, &read);
         const char *name = merged_name(merged, line, &size);
-        uint32_t number = as_u32(ret->retained.count);
+        uint32_t number = as_u32(ret->list.count);
         TRY_MEMORY(map_put(&ret->numbers, holder_key(read.address, name, size), number, &number));
-        if (number == ret->retained.count)
-            TRY_MEMORY(vector_push(&ret->retained, g2h_dominators_retained_size(dominators, node)));
+        if (number < ret->list.count)
+            continue;
+        const struct growth_holder holder = {.retained =
+                                                 g2h_dominators_retained_size(dominators, node)};
+        TRY_MEMORY(vector_push(&ret->list, holder));
+        TRY(note_below(dominators, merged, g2h_dominators_above(dominators, i), name, size, ret));
     }
     return NULL;
 }
@@ -319,14 +341,24 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
 void growth_holders_deinit(struct growth_holders *holders)
 {
     map_deinit(&holders->numbers);
-    free(holders->retained.data);
+    map_deinit(&holders->below);
+    free(holders->list.data);
 }
 
 uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
                               const char *class, size_t size)
 {
     const uint32_t number = map_get(&holders->numbers, holder_key(address, class, size));
-    return number == MAP_NONE ? UINT64_MAX : holders->retained.data[number];
+    return number == MAP_NONE ? UINT64_MAX : holders->list.data[number].retained;
+}
+
+uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
+                             const char *class, size_t size)
+{
+    const uint32_t number = map_get(&holders->below, holder_key(address, class, size));
+    return number == MAP_NONE || holders->list.data[number].has_twin
+               ? UINT64_MAX
+               : holders->list.data[number].retained;
 }
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base)

@@ -64,12 +64,18 @@ struct growth_class growth_class_before(const struct g2h_base *base, const char 
 /* How many objects of a node are known one by one. */
 enum { GROWTH_MOST_HOLDERS = 256 };
 
-/* What single objects retained in an earlier heap, of which a node of the merged tree has a few,
- * such as the tenants of a server: the sum of these does not tell which has grown. Empty if all
- * zeros. */
+/* A single object of an earlier heap. */
+struct growth_holder {
+    uint64_t retained;
+    bool has_twin; /* the object that dominates it dominates others of its class */
+};
+
+/* Single objects of an earlier heap, of nodes of the merged tree that have a few, such as the
+ * tenants of a server: the sum of these does not tell which has grown. Empty if all zeros. */
 struct growth_holders {
-    struct map numbers; /* hash of an object's address and class → number in retained */
-    VECTOR(uint64_t) retained;
+    struct map numbers; /* hash of an object's address and class → number in list */
+    struct map below;   /* the same of the object that dominates it and its own class */
+    VECTOR(struct growth_holder) list;
 };
 
 /* Notes these objects of a heap, if their nodes retain much. Errors: G2H_ERROR_MEMORY. */
@@ -79,9 +85,15 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
 void growth_holders_deinit(struct growth_holders *holders);
 
 /* Returns what an object of a class retained, by its address, which it keeps for as long as its
- * process runs; UINT64_MAX if it is not known. */
+ * process runs, unless it is a slice or the table of a map that has moved to grow; UINT64_MAX if it
+ * is not known. */
 uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
                               const char *class, size_t size);
+
+/* Returns what the only object of a class retained that the one at this address dominated;
+ * UINT64_MAX if there were several, or it is not known. */
+uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
+                             const char *class, size_t size);
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base);
 

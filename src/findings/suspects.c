@@ -1421,18 +1421,57 @@ static bool find_most(struct example_finder *finder, struct example *ret)
     return false;
 }
 
+/* Objects of one line, by their numbers. */
+struct peers {
+    uint32_t count;
+    uint32_t numbers[GROWTH_MOST_HOLDERS];
+};
+
+/* Lists the objects of a line that hold any of the suspect's. Returns false if they are too many.
+ */
+static bool list_peers(const struct example_finder *finder, uint32_t line, struct peers *ret)
+{
+    ret->count = 0;
+    VECTOR_EACH(const uint32_t, number, finder->upwards) {
+        if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
+            continue;
+        if (ret->count == GROWTH_MOST_HOLDERS)
+            return false;
+        ret->numbers[ret->count++] = *number;
+    }
+    return true;
+}
+
+/* Returns whether the object that dominates this one dominates others of its line. */
+static bool has_twin(const struct example_finder *finder, const struct peers *peers,
+                     uint32_t number)
+{
+    for (uint32_t i = 0; i < peers->count; i++) {
+        const uint32_t other = peers->numbers[i];
+        if (other != number && above(finder, other) == above(finder, number))
+            return true;
+    }
+    return false;
+}
+
 /* Sets *ret to by how much a holder has grown since the base, or, if the base does not know it, to
- * all that it retains: it may be new, or a slice that has moved. Returns whether the base knows
- * it. */
-static bool holder_growth(const struct example_finder *finder, uint32_t number, uint64_t *ret)
+ * all that it retains: it may be new. A slice that has moved to grow is known by the object that
+ * holds it alone. Returns whether the base knows it. */
+static bool holder_growth(const struct example_finder *finder, const struct peers *peers,
+                          uint32_t number, uint64_t *ret)
 {
     const struct findings *findings = finder->findings;
+    const uint32_t over = node_of(finder, above(finder, number));
     struct g2h_node node;
     size_t size;
     const char *class = merged_name(&findings->merged, line_of(finder, number), &size);
     g2h_view_brief(findings->view, node_of(finder, number), &node);
-    const uint64_t now = retained_by(finder, number),
-                   before = growth_holder_before(findings->holders, node.address, class, size);
+    const uint64_t now = retained_by(finder, number);
+    uint64_t before = growth_holder_before(findings->holders, node.address, class, size);
+    if (before == UINT64_MAX && over != NONE && !has_twin(finder, peers, number)) {
+        g2h_view_brief(findings->view, over, &node);
+        before = growth_holder_below(findings->holders, node.address, class, size);
+    }
     const bool is_known = before != UINT64_MAX;
     *ret = now;
     if (is_known)
@@ -1457,26 +1496,25 @@ static void find_most_grown(struct example_finder *finder, struct example *ret)
     for (int i = 0; i < MOST_LINES && line != MERGED_NONE;
          i++, line = findings_node(findings, line)->parent) {
         const struct merged_node *node = findings_node(findings, line);
-        uint64_t sum = 0, most = 0, holders = 0;
+        uint64_t sum = 0, most = 0;
         uint32_t holder = NONE;
+        struct peers peers;
         if (weight_of(findings, finder->item) < weight_of(findings, line) / 2)
             return;
         if (node->kind != MERGED_CLASS || node->count < 2 || node->count > GROWTH_MOST_HOLDERS ||
-            finder->is_item[line])
+            finder->is_item[line] || !list_peers(finder, line, &peers))
             continue;
-        VECTOR_EACH(const uint32_t, number, finder->upwards) {
-            if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
-                continue;
+        for (uint32_t j = 0; j < peers.count; j++) {
+            const uint32_t number = peers.numbers[j];
             uint64_t grown;
-            const bool is_known = holder_growth(finder, *number, &grown);
-            holders++;
+            const bool is_known = holder_growth(finder, &peers, number, &grown);
             sum += grown;
             if (is_known && grown > most) {
                 most = grown;
-                holder = *number;
+                holder = number;
             }
         }
-        if (holder == NONE || most <= sum / 2 || most / 3 * holders <= sum / 2)
+        if (holder == NONE || most <= sum / 2 || most / 3 * peers.count <= sum / 2)
             continue;
         if (ret->most != node_of(finder, holder)) {
             const uint64_t above = ret->above;
