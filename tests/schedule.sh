@@ -143,15 +143,22 @@ machine_speed() {
 	for ((i = 0; i < $(nproc); i++)); do "$logs/timed" --speed & done | awk '{ sum += $1 } END { if (!NR) exit 1; printf "%d\n", sum / NR }'
 }
 
+# note_speed: measures that again beside the tests that run, at most every 15 seconds: what else the machine does at that time slows all.
+note_speed() {
+	[ -n "$tier" ] || return 0
+	[ -n "$(find "$logs/speeds" -newermt '15 seconds ago')" ] || "$logs/timed" --speed >>"$logs/speeds"
+}
+
 # within_budget SECONDS COST_FILE...: prints the most expensive parts of a tier, and fails if it took a fifth more than its budget.
-# The budget is adjusted to the machine, whose speed is measured before and after the run: page faults and new processes, which tests
-# have many of, cost ten times as much on some machines as on others.
+# The budget is adjusted to the machine, whose speed is measured before, during and after the run: page faults and new processes, which
+# tests have many of, cost ten times as much on some machines as on others.
 within_budget() {
 	local took=$1 allowed
 	shift
 	echo "the most expensive parts, in seconds of processors:"
 	awk '{ name = FILENAME; sub(".*/", "", name); sub("[.]cost$", "", name); printf "%6d  %s\n", $1 / 100, name }' "$@" | sort -rn | head -n 10
-	speed=$(((speed + $(machine_speed)) / 2))
+	machine_speed >>"$logs/speeds"
+	speed=$(awk '{ sum += $1 } END { printf "%d", sum / NR }' "$logs/speeds")
 	allowed=$((budget[$tier] * speed / 100 * 12 / 10))
 	echo "budget: ${budget[$tier]} s, on this machine $((budget[$tier] * speed / 100)) s"
 	[ "$took" -gt "$allowed" ] || return 0
@@ -169,6 +176,7 @@ run_all() {
 			run_part "$part"
 			exec 9>"$logs/lock"
 			flock 9
+			note_speed
 			touch "$logs/parts/$part.done"
 			report "${part%%:*}"
 		} &
