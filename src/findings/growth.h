@@ -90,8 +90,9 @@ void growth_holders_deinit(struct growth_holders *holders);
 uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
                               const char *class, size_t size);
 
-/* Returns what the only object of a class retained that the one at this address dominated;
- * UINT64_MAX if there were several, or it is not known. */
+/* Returns what an object of a class retained that is not known by its own address, but by that of
+ * the object that dominated it and no other one of the class. UINT64_MAX if that dominated several,
+ * or none. size is that of the class's name. */
 uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
                              const char *class, size_t size);
 

@@ -863,21 +863,26 @@ static void vote(const struct findings *findings, uint32_t number, struct trend_
     }
 }
 
-/* Finds the examples of count places, in one pass over all objects. */
+/* Finds the examples of count places, in one pass over all objects. Places that are named by the
+ * same node of merged, such as a holder and what it holds anywhere, have the same example. */
 static struct g2h_error *find_examples(const struct findings *findings,
                                        struct trend_example *examples, uint32_t count)
 {
-    _cleanup_free_ uint8_t *index = calloc(findings->merged.nodes.count + 1, sizeof(*index));
-    TRY_MEMORY(index);
+    _cleanup_free_ uint8_t *example_of = calloc(findings->merged.nodes.count + 1, 1); /* 0: none */
+    TRY_MEMORY(example_of);
+    assert(count < UINT8_MAX);
     for (uint32_t i = 0; i < count; i++)
         if (examples[i].item != MERGED_NONE)
-            index[examples[i].item] = (uint8_t)(i + 1);
+            example_of[examples[i].item] = (uint8_t)(i + 1);
     for (uint32_t number = 1; number < findings->merged.of_count; number++) {
-        const uint32_t node = findings->merged.of[number];
-        if (node != MERGED_NONE && index[node] != 0 &&
+        const uint32_t line = findings->merged.of[number];
+        if (line != MERGED_NONE && example_of[line] != 0 &&
             g2h_dominators_node(findings->dominators, number) != UINT32_MAX)
-            vote(findings, number, &examples[index[node] - 1]);
+            vote(findings, number, &examples[example_of[line] - 1]);
     }
+    for (uint32_t i = 0; i < count; i++)
+        if (examples[i].item != MERGED_NONE)
+            examples[i].number = examples[example_of[examples[i].item] - 1].number;
     return NULL;
 }
 
