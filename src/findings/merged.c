@@ -736,9 +736,10 @@ bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node)
     struct g2h_node read;
     size_t size;
     g2h_view_brief(view, node, &read);
+    if (read.size != TINY) /* most are not, and looking at names costs more */
+        return false;
     const char *name = g2h_view_name(view, read.name, &size);
-    return read.size == TINY &&
-           (read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)"));
+    return read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)");
 }
 
 /* Unites a member that is examined with the member that is above an object that points to it: a

@@ -632,9 +632,8 @@ static bool may_be_tiny(const struct findings *findings, uint32_t node)
            merged_may_be_tiny(findings->view, node);
 }
 
-/* Counts, for each set, the pointers that lead to a member of it from another member or from
- * elsewhere: those that hold their target, of these those that lead to what may be tiny, and those
- * that are only followed. */
+/* Counts the pointers from each set to each other: those that hold their target, of these, except
+ * from the entries, those that lead to what may be tiny, and those that are only followed. */
 static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
 {
     const uint32_t *of = findings->merged.of;
@@ -648,11 +647,12 @@ static struct g2h_error *count_between(const struct findings *findings, struct b
         const uint8_t *from = sets->is[of[g2h_dominators_number(dominators, edge.source)]];
         for (size_t i = 0; i < sets->count; i++) {
             struct beside_pointers *pointers = &sets->list[i].pointers;
-            if (to[i] == BESIDE_NONE || from[i] == to[i])
+            if (to[i] == BESIDE_NONE || from[i] == BESIDE_NONE || from[i] == to[i])
                 continue;
             const bool holds = g2h_edge_holds(edge.flags);
             (holds ? pointers->from_to : pointers->follow)[from[i]][to[i]]++;
-            pointers->to_tiny[from[i]][to[i]] += holds && may_be_tiny(findings, edge.target);
+            pointers->to_tiny[from[i]][to[i]] +=
+                holds && from[i] >= BESIDE_FIRST && may_be_tiny(findings, edge.target);
         }
     }
     return NULL;
@@ -2423,11 +2423,12 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     TRY_MEMORY(holders.line_of);
     const bool is_by = path_goes_by(findings->paths, holders.example, &by);
     TRY(co_holders_find(&holders, edges));
+    if (holders.list.count < 2)
+        return NULL;
     TRY(co_holders_count(&holders, edges));
     const struct co_holder *most = co_holders_most(&holders),
                            *known = is_by ? co_holders_of(&holders, by) : NULL;
-    if (!most || holders.list.count < 2)
-        return NULL;
+    assert(most);
     if (!known || known->count < most->count / 2 ||
         (is_of_one_each(known) && !is_of_one_each(most))) {
         uint32_t held = most->held;
