@@ -42,6 +42,8 @@ static struct g2h_error *hash_strings(void *context)
  * and the windows of arrays with what is stale in them, which needs the dominators. */
 struct g2h_error *findings_begin(struct findings *findings, bool has_waste)
 {
+    if (findings->threads == 0)
+        findings->threads = workers_available();
     if (!has_waste)
         return find_dominators(findings);
     TRY(workers_beside(findings->threads, find_dominators, hash_strings, findings));

@@ -75,7 +75,7 @@ struct findings {
     const struct g2h_dominators *dominators; /* NULL: findings_begin() finds them */
     const struct g2h_base *base;             /* another heap to compare with, or NULL */
     const struct g2h_memory *memory;         /* of the process; NULL: not known */
-    unsigned threads;
+    unsigned threads;  /* 0: as many as there are processors, which findings_begin() sets */
     bool is_of_series; /* what is found is compared with what other heaps have, place by place */
 
     struct g2h_dominators *own; /* if findings_begin() has found dominators */

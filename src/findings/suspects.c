@@ -21,6 +21,7 @@
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/workers.h"
 #include "findings/containers.h"
 #include "findings/length.h"
 #include "findings/path.h"
@@ -597,6 +598,8 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
  * them. */
 enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST, BESIDE_SETS = BESIDE_FIRST + CONTAINER_PARTS };
 
+enum { BESIDE_NODES = 1 << 14 /* nodes of the view whose pointers one task counts */ };
+
 /* The pointers from each of these to each other: those that hold, of these those to blocks that
  * small values of anything share, and those that do not hold, as of the handles of weak pointers,
  * cleanups, and lists that only remember. */
@@ -632,21 +635,42 @@ static bool may_be_tiny(const struct findings *findings, uint32_t node)
            merged_may_be_tiny(findings->view, node);
 }
 
-/* Counts the pointers from each set to each other: those that hold their target, of these, except
- * from the entries, those that lead to what may be tiny, and those that are only followed. */
-static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
+/* Counting the pointers between sets, in blocks of nodes. */
+struct beside_count {
+    const struct findings *findings;
+    const struct beside_sets *sets;
+    struct beside_pointers (*of_worker)[WHO_SUSPECTS];
+    struct g2h_edges **edges; /* by worker */
+};
+
+static void beside_count_deinit(struct beside_count *count)
 {
+    for (unsigned i = 0; count->edges && i < count->findings->threads; i++)
+        g2h_edges_destroy(count->edges[i]);
+    free(count->edges);
+    free(count->of_worker);
+}
+
+/* Counts the pointers of a block of nodes from each set to each other: those that hold their
+ * target, of these, except from the entries, those that lead to what may be tiny, and those that
+ * are only followed. */
+static struct g2h_error *count_of_block(void *context, size_t task, unsigned worker)
+{
+    const struct beside_count *count = context;
+    const struct findings *findings = count->findings;
+    const struct beside_sets *sets = count->sets;
     const uint32_t *of = findings->merged.of;
     const struct g2h_dominators *dominators = findings->dominators;
-    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edges *edges = count->edges[worker];
+    const uint32_t first = as_u32(task) * BESIDE_NODES,
+                   rest = g2h_view_node_count(findings->view) - first;
     struct g2h_edge edge;
-    TRY(g2h_edges_create(findings->view, &edges));
-    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
+    g2h_edges_begin_targets(edges, first, first + MIN(rest, BESIDE_NODES));
     while (g2h_edges_next(edges, &edge)) {
         const uint8_t *to = sets->is[of[g2h_dominators_number(dominators, edge.target)]];
         const uint8_t *from = sets->is[of[g2h_dominators_number(dominators, edge.source)]];
         for (size_t i = 0; i < sets->count; i++) {
-            struct beside_pointers *pointers = &sets->list[i].pointers;
+            struct beside_pointers *pointers = &count->of_worker[worker][i];
             if (to[i] == BESIDE_NONE || from[i] == BESIDE_NONE || from[i] == to[i])
                 continue;
             const bool holds = g2h_edge_holds(edge.flags);
@@ -655,6 +679,37 @@ static struct g2h_error *count_between(const struct findings *findings, struct b
                 holds && from[i] >= BESIDE_FIRST && may_be_tiny(findings, edge.target);
         }
     }
+    return NULL;
+}
+
+/* Adds the counts of one worker to all. */
+static void add_pointers(const struct beside_pointers *counted, struct beside_pointers *all)
+{
+    for (size_t i = 0; i < BESIDE_SETS; i++)
+        for (size_t j = 0; j < BESIDE_SETS; j++) {
+            all->from_to[i][j] += counted->from_to[i][j];
+            all->to_tiny[i][j] += counted->to_tiny[i][j];
+            all->follow[i][j] += counted->follow[i][j];
+        }
+}
+
+/* Counts the pointers between all sets of each suspect. */
+static struct g2h_error *count_between(const struct findings *findings, struct beside_sets *sets)
+{
+    const unsigned threads = findings->threads;
+    _cleanup_(beside_count_deinit) struct beside_count count = {
+        .findings = findings,
+        .sets = sets,
+        .of_worker = calloc(threads, sizeof(*count.of_worker)),
+        .edges = calloc(threads, sizeof(*count.edges))};
+    TRY_MEMORY(count.of_worker && count.edges);
+    for (unsigned i = 0; i < threads; i++)
+        TRY(g2h_edges_create(findings->view, &count.edges[i]));
+    TRY(workers_run(threads, g2h_view_node_count(findings->view) / BESIDE_NODES + 1, count_of_block,
+                    &count));
+    for (unsigned i = 0; i < threads; i++)
+        for (size_t j = 0; j < sets->count; j++)
+            add_pointers(&count.of_worker[i][j], &sets->list[j].pointers);
     return NULL;
 }
 

@@ -16,7 +16,6 @@
 
 #include "base/contract.h"
 #include "base/error.h"
-#include "base/workers.h"
 #include "exe/exe.h"
 #include "findings/class_rows.h"
 #include "findings/lookup.h"
@@ -73,10 +72,8 @@ struct g2h_error *answers_create(const struct answers_options *options, struct a
     const struct g2h_report_options report = {.size = sizeof(report), .json = true};
     TRY_MEMORY(answers);
     answers->options = *options;
-    answers->findings =
-        (struct findings){.view = options->view,
-                          .memory = options->memory,
-                          .threads = options->threads > 0 ? options->threads : workers_available()};
+    answers->findings = (struct findings){
+        .view = options->view, .memory = options->memory, .threads = options->threads};
     TRY(report_make(&answers->findings, &report, options->source, NULL, 0, &answers->suspects));
     TRY(class_rows_find(&answers->findings, false, &answers->classes));
     return answers_find_growth(answers);

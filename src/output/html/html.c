@@ -211,7 +211,7 @@ struct g2h_error *g2h_write_html(const struct g2h_view *view,
                      .dominators = dominators,
                      .base = report.base,
                      .memory = options->memory,
-                     .threads = options->threads > 0 ? options->threads : workers_available()},
+                     .threads = options->threads},
         .pages = {{.is_json = true, .limits = {MOST_ROWS, MOST_BYTES, MOST_CHARACTERS}},
                   {.columns = COLUMNS}},
         .source = options->source ? options->source : ""};

@@ -593,12 +593,11 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     struct g2h_report_options known_report;
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     const struct g2h_report_options *wanted = OPTIONS_COPY(&known_report, options->report);
-    _cleanup_(findings_deinit) struct findings findings = {
-        .view = view,
-        .dominators = dominators,
-        .base = wanted->base,
-        .memory = options->memory,
-        .threads = options->threads > 0 ? options->threads : workers_available()};
+    _cleanup_(findings_deinit) struct findings findings = {.view = view,
+                                                           .dominators = dominators,
+                                                           .base = wanted->base,
+                                                           .memory = options->memory,
+                                                           .threads = options->threads};
     _cleanup_(who_suspects_deinit) struct who_suspects suspects = {.count = 0};
     _cleanup_(page_deinit) struct page page;
     page_begin(wanted, &page);
