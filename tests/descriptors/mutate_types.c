@@ -13,21 +13,12 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../fuzz/dice.h"
 #include "../hang.h"
 #include "exe/exe.h"
 #include "exe/go/pclntab.h"
 #include "exe/go/rtype.h"
 #include "heap/heap.h"
-
-static uint64_t state;
-
-static uint64_t next(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % below;
-}
 
 static void check(struct g2h_error *error)
 {
@@ -35,22 +26,6 @@ static void check(struct g2h_error *error)
         fprintf(stderr, "mutate_types: %s\n", error->message);
         exit(2);
     }
-}
-
-static struct g2h_bytes read_file(const char *path)
-{
-    struct g2h_bytes bytes = {NULL, 0};
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
-        exit(2);
-    bytes.size = (uint64_t)ftell(file);
-    rewind(file);
-    uint8_t *data = malloc(bytes.size);
-    if (!data || fread(data, 1, bytes.size, file) != bytes.size)
-        exit(2);
-    fclose(file);
-    bytes.data = data;
-    return bytes;
 }
 
 /* The offsets of the types and of moduledata in the file, the size of the types, and the size of
@@ -86,28 +61,28 @@ static void damage(uint8_t *data, uint64_t size, const struct places *places)
 {
     const uint64_t word = places->word, words = places->types_size / word;
     uint8_t *types = data + places->types;
-    for (uint64_t i = 0, count = 1 + next(1 << next(12)); i < count; i++) {
-        uint64_t at = word * next(words), from = word * next(words);
-        switch (next(6)) {
+    for (uint64_t i = 0, count = 1 + below(1 << below(12)); i < count; i++) {
+        uint64_t at = word * below(words), from = word * below(words);
+        switch (below(6)) {
         case 0:
         case 1:
             memcpy(types + at, types + from, word);
             break;
         case 2:
-            memset(types + at + next(word), next(2) ? 0xff : (int)next(256), 1);
+            memset(types + at + below(word), below(2) ? 0xff : (int)below(256), 1);
             break;
         case 3: /* a descriptor or two over others */
-            from = word * next(words - 20);
-            at = word * next(words - 20);
-            memmove(types + at, types + from, 8 * (1 + next(12)));
+            from = word * below(words - 20);
+            at = word * below(words - 20);
+            memmove(types + at, types + from, 8 * (1 + below(12)));
             break;
         case 4:
-            types[at + next(word)] ^= (uint8_t)(1 << next(8));
+            types[at + below(word)] ^= (uint8_t)(1 << below(8));
             break;
         default:
-            at = next(40) ? size : places->moduledata + next(40 * word);
+            at = below(40) ? size : places->moduledata + below(40 * word);
             if (at < size)
-                data[at] = (uint8_t)next(256);
+                data[at] = (uint8_t)below(256);
         }
     }
 }
@@ -158,17 +133,18 @@ static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *
 
 int main(int argc, char **argv)
 {
-    struct g2h_input *input;
+    struct g2h_input *input, *original;
     struct g2h_heap *heap;
     if (argc < 4)
         return 2;
+    check(g2h_input_open(argv[1], NULL, &original));
     check(g2h_input_open(argv[2], NULL, &input));
     check(g2h_heap_load(input, NULL, &heap));
-    const struct g2h_bytes original = read_file(argv[1]);
-    const struct places places = find_places(argv[1], original);
+    const struct places places =
+        find_places(argv[1], (struct g2h_bytes){original->data, original->size});
     struct rtype_witness witnesses[256];
     const size_t witness_count = find_witnesses(heap, witnesses, 256);
-    uint8_t *data = malloc(original.size);
+    uint8_t *data = malloc(original->size);
     unsigned long first = argc > 4 ? strtoul(argv[4], NULL, 10) : 1,
                   count = strtoul(argv[3], NULL, 10), found = 0;
     for (unsigned long way = first; data && way < first + count; way++) {
@@ -177,12 +153,12 @@ int main(int argc, char **argv)
         struct moduledata moduledata;
         struct types types;
         struct rtypes_found rest;
-        state = 88172645463325252ull * way;
+        state = way;
         fprintf(stderr, "\rway %lu", way);
-        memcpy(data, original.data, original.size);
-        damage(data, original.size, &places);
+        memcpy(data, original->data, original->size);
+        damage(data, original->size, &places);
         hang_limit(60);
-        check(image_init(&image, argv[1], (struct g2h_bytes){data, original.size}));
+        check(image_init(&image, argv[1], (struct g2h_bytes){data, original->size}));
         check(pclntab_init(&pclntab, &image));
         moduledata_find(&image, &pclntab, &moduledata);
         types_init(&types, image.is_64 ? 8 : 4);
@@ -198,8 +174,8 @@ int main(int argc, char **argv)
     printf("ok - %lu damaged executables: %lu types each, all of them whole\n", count,
            found / (count ? count : 1));
     free(data);
-    free((void *)(uintptr_t)original.data);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
+    g2h_input_close(original);
     return 0;
 }

@@ -14,18 +14,9 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../fuzz/dice.h"
 #include "../hang.h"
 #include "exe/dwarf/dwarf_info.h"
-
-static uint64_t state;
-
-static uint64_t next(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % below;
-}
 
 static void fail(const char *what, uint32_t type)
 {
@@ -38,18 +29,18 @@ static void damage(uint8_t *file, const struct image *image)
     static const char *const names[] = {".debug_abbrev", ".debug_abbrev",   ".debug_info",
                                         ".debug_info",   ".debug_loclists", ".debug_loc",
                                         ".debug_addr",   ".debug_rnglists", ".debug_ranges"};
-    for (uint64_t i = 0, count = 1 + next(next(4) ? 8 : 400); i < count; i++) {
+    for (uint64_t i = 0, count = 1 + below(below(4) ? 8 : 400); i < count; i++) {
         const struct image_section *section =
-            image_section(image, names[next(sizeof(names) / sizeof(names[0]))]);
+            image_section(image, names[below(sizeof(names) / sizeof(names[0]))]);
         if (!section || section->data.size == 0)
             continue;
         uint8_t *data = file + (section->data.data - image->file.data);
-        uint64_t at = next(section->data.size);
-        if (next(4) == 0 && at > 64) /* a section begins with what is used most often */
-            at = next(64);
-        switch (next(6)) {
+        uint64_t at = below(section->data.size);
+        if (below(4) == 0 && at > 64) /* a section begins with what is used most often */
+            at = below(64);
+        switch (below(6)) {
         case 0:
-            data[at] ^= (uint8_t)(1u << next(8));
+            data[at] ^= (uint8_t)(1u << below(8));
             break;
         case 1:
             data[at] = 0xff;
@@ -58,11 +49,11 @@ static void damage(uint8_t *file, const struct image *image)
             data[at] = 0;
             break;
         case 3: /* copies a part of the section elsewhere: all is well-formed, but wrong */
-            memmove(data + at, data + next(section->data.size - at),
-                    next(64) % (section->data.size - at));
+            memmove(data + at, data + below(section->data.size - at),
+                    below(64) % (section->data.size - at));
             break;
         default:
-            data[at] = (uint8_t)next(256);
+            data[at] = (uint8_t)below(256);
         }
     }
 }
@@ -107,7 +98,7 @@ static void ask(struct image *image, uint64_t low, uint64_t high)
         exit(1);
     for (size_t i = 0; i < 300; i++) {
         locals.count = pieces.count = 0;
-        if (dwarf_info_locals(&debug, &types, low + next(high - low), &locals, &pieces, NULL))
+        if (dwarf_info_locals(&debug, &types, low + below(high - low), &locals, &pieces, NULL))
             exit(1);
         found += locals.count;
         for (size_t k = 0; k < locals.count; k++)
@@ -136,7 +127,7 @@ int main(int argc, char **argv)
     if (!copy)
         return 2;
     for (uint64_t way = first; way < first + count; way++) {
-        state = way * 0x9e3779b97f4a7c15u | 1;
+        state = way;
         memcpy(copy, input->data, (size_t)input->size);
         if (image_init(&image, argv[1], (struct g2h_bytes){copy, input->size}))
             return 2;

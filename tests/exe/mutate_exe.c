@@ -15,31 +15,22 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../fuzz/dice.h"
 #include "../hang.h"
 #include "exe/exe.h"
 #include "exe/go/pclntab.h"
-
-static uint64_t state;
-
-static uint64_t next(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % below;
-}
 
 /* Returns the offset of a byte in the header, in the section headers and names at the end, or
  * anywhere in the file. */
 static uint64_t place(uint64_t size)
 {
-    switch (next(4)) {
+    switch (below(4)) {
     case 0:
-        return next(64);
+        return below(64);
     case 1:
-        return size - 1 - next(size < 8192 ? size : 8192);
+        return size - 1 - below(size < 8192 ? size : 8192);
     default:
-        return next(size);
+        return below(size);
     }
 }
 
@@ -62,15 +53,15 @@ static uint64_t find_headers(const uint8_t *data, uint64_t size, uint64_t *ret_s
 static void damage_headers(uint8_t *data, uint64_t size)
 {
     uint64_t headers_size, start = find_headers(data, size, &headers_size);
-    for (uint64_t i = 0, count = 1 + next(8); i < count && headers_size >= 16; i++) {
+    for (uint64_t i = 0, count = 1 + below(8); i < count && headers_size >= 16; i++) {
         const uint64_t extremes[] = {0, size, size - 1, UINT64_MAX, UINT32_MAX, INT64_MAX};
-        uint8_t *to = data + start + next(headers_size / 4 - 1) * 4,
-                *from = data + start + next(headers_size / 4 - 1) * 4;
-        const size_t width = next(2) ? 4 : 8;
-        if (next(4))
+        uint8_t *to = data + start + below(headers_size / 4 - 1) * 4,
+                *from = data + start + below(headers_size / 4 - 1) * 4;
+        const size_t width = below(2) ? 4 : 8;
+        if (below(4))
             memmove(to, from, width);
         else
-            memcpy(to, &extremes[next(6)], width);
+            memcpy(to, &extremes[below(6)], width);
     }
 }
 
@@ -81,19 +72,19 @@ static uint64_t damage(uint8_t *data, uint64_t size)
     static const uint8_t magics[][6] = {{0xf1, 0xff, 0xff, 0xff, 0, 0},
                                         {0xf0, 0xff, 0xff, 0xff, 0, 0}};
     uint8_t *table = NULL;
-    if (next(3) == 0) {
+    if (below(3) == 0) {
         damage_headers(data, size);
         return size;
     }
     for (size_t i = 0; i < 2 && !table; i++)
         table = memmem(data, size, magics[i], sizeof(magics[i]));
-    for (uint64_t i = 0, count = 1 + next(6); i < count; i++) {
-        uint64_t at =
-            table && next(2) ? (uint64_t)(table - data) + next(next(2) ? 128 : 65536) : place(size);
+    for (uint64_t i = 0, count = 1 + below(6); i < count; i++) {
+        uint64_t at = table && below(2) ? (uint64_t)(table - data) + below(below(2) ? 128 : 65536)
+                                        : place(size);
         if (at < size)
-            data[at] = next(3) ? (uint8_t)next(256) : 0xff;
+            data[at] = below(3) ? (uint8_t)below(256) : 0xff;
     }
-    return next(8) ? size : next(size);
+    return below(8) ? size : below(size);
 }
 
 /* Asks an image for all that the readers of types ask, whether or not it is the dump's. */
@@ -106,8 +97,8 @@ static void ask_image(struct image *image)
         const struct image_section *section = &image->sections[i];
         g2h_error_destroy(image_section_contents(image, section, &bytes));
         for (unsigned j = 0; j < 8; j++) {
-            const uint64_t size = next(32),
-                           address = section->address + next(section->size / 2 + 9) * 2 - 8;
+            const uint64_t size = below(32),
+                           address = section->address + below(section->size / 2 + 9) * 2 - 8;
             const uint8_t *at = image_at(image, address, size);
             for (uint64_t k = 0; at && k < size; k++)
                 sum += at[k];
@@ -117,9 +108,9 @@ static void ask_image(struct image *image)
         fputc('.', stderr);
     struct g2h_error *error = pclntab_init(&pclntab, image);
     for (unsigned i = 0; !error && i < 100; i++) {
-        const uint64_t offset = next(pclntab_entry(&pclntab, pclntab.count) | 1);
+        const uint64_t offset = below(pclntab_entry(&pclntab, pclntab.count) | 1);
         struct g2h_bytes file;
-        uint64_t index, left = next(8) ? UINT64_MAX : next(64);
+        uint64_t index, left = below(8) ? UINT64_MAX : below(64);
         uint32_t line;
         if (pclntab_find(&pclntab, offset, &index) && pclntab_name(&pclntab, index).size > 0)
             pclntab_line(&pclntab, index, offset, &left, &file, &line);
@@ -144,41 +135,24 @@ static void ask(const struct g2h_exe *exe, const struct g2h_heap *heap)
         uint64_t offset;
         g2h_heap_record(heap, G2H_RECORD_STACKFRAME,
                         i % g2h_heap_record_count(heap, G2H_RECORD_STACKFRAME), &record);
-        g2h_exe_line(exe, record.stackframe.entry + next(1 << 20), &line);
-        g2h_exe_variable(exe, bss.segment.address + next(bss.segment.contents.size), &name,
+        g2h_exe_line(exe, record.stackframe.entry + below(1 << 20), &line);
+        g2h_exe_variable(exe, bss.segment.address + below(bss.segment.contents.size), &name,
                          &offset);
     }
 }
 
-static struct g2h_bytes read_file(const char *path)
-{
-    struct g2h_bytes bytes = {NULL, 0};
-    FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0)
-        exit(2);
-    bytes.size = (uint64_t)ftell(file);
-    rewind(file);
-    uint8_t *data = malloc(bytes.size);
-    if (!data || fread(data, 1, bytes.size, file) != bytes.size)
-        exit(2);
-    fclose(file);
-    bytes.data = data;
-    return bytes;
-}
-
 int main(int argc, char **argv)
 {
-    struct g2h_input *input;
+    struct g2h_input *input, *original;
     struct g2h_heap *heap;
-    if (argc < 4)
+    if (argc < 4 || g2h_input_open(argv[1], NULL, &original))
         return 2;
     struct g2h_error *error = g2h_input_open(argv[2], NULL, &input);
     if (!error)
         error = g2h_heap_load(input, NULL, &heap);
     if (error)
         return 2;
-    struct g2h_bytes original = read_file(argv[1]);
-    uint8_t *data = malloc(original.size);
+    uint8_t *data = malloc(original->size);
     char path[64];
     int file = memfd_create("exe", MFD_CLOEXEC), opened = 0, matched = 0;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -186,10 +160,10 @@ int main(int argc, char **argv)
                   count = strtoul(argv[3], NULL, 10);
     for (unsigned long way = first; way < first + count; way++) {
         struct g2h_exe *exe = NULL;
-        state = 88172645463325252ull * way;
+        state = way;
         fprintf(stderr, "\rway %lu", way);
-        memcpy(data, original.data, original.size);
-        uint64_t size = damage(data, original.size);
+        memcpy(data, original->data, original->size);
+        uint64_t size = damage(data, original->size);
         if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
             return 2;
         hang_limit(60);
@@ -212,8 +186,8 @@ int main(int argc, char **argv)
     printf("ok - %lu damaged executables: %d open, %d match the dump, no crash, no hang\n", count,
            opened, matched);
     free(data);
-    free((void *)(uintptr_t)original.data);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
+    g2h_input_close(original);
     return 0;
 }

@@ -26,6 +26,7 @@
 
 #include "../conversion.h"
 
+#include "../fuzz/dice.h"
 #include "../hang.h"
 
 enum { TIME_LIMIT = 60, JOBS = 2, STATUS_REFUSED = 10, STATUS_UNTYPED = 11, STATUS_INVALID = 12 };
@@ -65,18 +66,6 @@ static struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* ---- random numbers ---- */
-
-static uint64_t state;
-
-static uint64_t next(uint64_t below)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % below;
-}
-
 /* ---- damage ---- */
 
 /* A range of the file, and a weight that says how often it is chosen. */
@@ -100,7 +89,7 @@ static void add_range(uint64_t offset, uint64_t size, unsigned weight)
 
 static const struct range *choose(void)
 {
-    uint64_t left = next(weights);
+    uint64_t left = below(weights);
     size_t i = 0;
     while (left >= ranges[i].weight)
         left -= ranges[i++].weight;
@@ -188,39 +177,39 @@ static void write_word(uint8_t *at, uint64_t value)
 /* Changes a word of the range, or some words or bytes, to values that may make sense there. */
 static void damage_word(const struct bytes *bytes, const struct range *range)
 {
-    uint64_t place = range->offset + next(range->size - word) / word * word;
-    uint64_t other = range->offset + next(range->size - word) / word * word;
+    uint64_t place = range->offset + below(range->size - word) / word * word;
+    uint64_t other = range->offset + below(range->size - word) / word * word;
     uint64_t value = 0;
     memcpy(&value, bytes->data + place, word);
-    switch (next(12)) {
+    switch (below(12)) {
     case 0:
         value = 0;
         break;
     case 1:
-        value = next(64);
+        value = below(64);
         break;
     case 2:
-        value = UINT64_MAX >> next(64);
+        value = UINT64_MAX >> below(64);
         break;
     case 3:
-        value ^= (uint64_t)1 << next(8 * word);
+        value ^= (uint64_t)1 << below(8 * word);
         break;
     case 4:
-        value += word * (next(16) + 1);
+        value += word * (below(16) + 1);
         break;
     case 5:
-        value -= word * (next(16) + 1);
+        value -= word * (below(16) + 1);
         break;
     case 6:
     case 7:
         if (address_count > 0) {
-            value = addresses[next(address_count)] + (next(2) ? next(256) : 0);
+            value = addresses[below(address_count)] + (below(2) ? below(256) : 0);
             break;
         }
         /* fall through */
     case 8:
     case 9: /* copies a block of words */
-        for (uint64_t i = 0, count = 1 + next(8); i < count; i++)
+        for (uint64_t i = 0, count = 1 + below(8); i < count; i++)
             if (place + word <= bytes->size && other + word <= bytes->size) {
                 memmove(bytes->data + place, bytes->data + other, word);
                 place += word;
@@ -228,10 +217,10 @@ static void damage_word(const struct bytes *bytes, const struct range *range)
             }
         return;
     case 10:
-        bytes->data[place + next(word)] = (uint8_t)next(256);
+        bytes->data[place + below(word)] = (uint8_t)below(256);
         return;
     default:
-        bytes->data[place + next(word)] = (uint8_t)next(8);
+        bytes->data[place + below(word)] = (uint8_t)below(8);
         return;
     }
     write_word(bytes->data + place, value);
@@ -240,9 +229,9 @@ static void damage_word(const struct bytes *bytes, const struct range *range)
 static size_t damage(const struct bytes *bytes, uint64_t way)
 {
     state = way * UINT64_C(0x2545f4914f6cdd1d);
-    for (uint64_t i = 0, count = 1 + next(next(4) ? 12 : 200); i < count; i++)
+    for (uint64_t i = 0, count = 1 + below(below(4) ? 12 : 200); i < count; i++)
         damage_word(bytes, choose());
-    return next(40) ? bytes->size : bytes->size - next(bytes->size / 2);
+    return below(40) ? bytes->size : bytes->size - below(bytes->size / 2);
 }
 
 /* ---- checks of the snapshot ---- */

@@ -1,5 +1,5 @@
-/* dice: the random numbers of a target's own mutator: splitmix64, with the seed that libFuzzer
- * passes. */
+/* dice: the random numbers of what damages inputs: splitmix64. Its seed is the state that is set:
+ * by libFuzzer, or the number of a way to damage. */
 #ifndef FUZZ_DICE_H
 #define FUZZ_DICE_H
 
