@@ -137,26 +137,20 @@ static void check(struct dump *dump, unsigned round)
     snapshot_deinit(&snapshot);
 }
 
-static uint64_t next_random(uint64_t *random)
-{
-    *random ^= *random << 13, *random ^= *random >> 7, *random ^= *random << 17;
-    return *random;
-}
-
 /* Writes goroutines that hold objects: two are in one place, the others in places of their own.
  * Some have their records, and those of threads, among the objects. */
 static void add_goroutines(struct dump *dump, unsigned goroutines, unsigned count, uint64_t *random)
 {
-    const bool has_records = next_random(random) % 2 == 0;
+    const bool has_records = unit_random(random) % 2 == 0;
     static const char *const functions[] = {"main.f", "main.f", "main.g", "main.h"};
     for (unsigned i = 0; i < goroutines; i++) {
-        const uint64_t held[] = {AT(next_random(random) % count), AT(next_random(random) % count)},
+        const uint64_t held[] = {AT(unit_random(random) % count), AT(unit_random(random) % count)},
                        sp = STACK + (uint64_t)i * 4096;
-        const uint64_t m = AT(next_random(random) % count);
+        const uint64_t m = AT(unit_random(random) % count);
         const struct g2h_record thread = {.kind = G2H_RECORD_OSTHREAD, .osthread = {m, i, i}};
         if (has_records)
             dump_record(dump, &thread, NULL, 0);
-        dump_goroutine(dump, i + 1, has_records ? AT(next_random(random) % count) : 0x700000 + i,
+        dump_goroutine(dump, i + 1, has_records ? AT(unit_random(random) % count) : 0x700000 + i,
                        sp);
         dump_frame(dump, functions[i], sp, 0, 2, held, 2);
     }
@@ -173,7 +167,7 @@ TEST(random_graphs)
         for (unsigned i = 0; i < count; i++) {
             uint64_t words[8];
             for (unsigned j = 0; j < edges; j++) {
-                next_random(&random);
+                unit_random(&random);
                 /* near targets are more frequent, so that graphs are deep */
                 const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
                 words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);

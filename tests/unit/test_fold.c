@@ -193,12 +193,6 @@ static void compare(const struct snapshot *whole, const struct snapshot *folded,
 
 static uint64_t state = 88172645463325252u;
 
-static uint64_t next_random(void)
-{
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-    return state >> 8;
-}
-
 /* Writes objects of three classes with up to four pointers each; the roots hold some of them. */
 static void put_random(struct dump *dump, unsigned count, unsigned pointers, unsigned roots)
 {
@@ -207,19 +201,19 @@ static void put_random(struct dump *dump, unsigned count, unsigned pointers, uns
     for (unsigned i = 0; i < count; i++) {
         uint64_t words[4];
         for (unsigned j = 0; j < pointers; j++) {
-            const uint64_t random = next_random();
+            const uint64_t random = unit_random(&state);
             const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
             words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);
         }
-        dump_object(dump, AT(i), 32 + 16 * (next_random() % 3), pointers, words);
+        dump_object(dump, AT(i), 32 + 16 * (unit_random(&state) % 3), pointers, words);
     }
     for (unsigned i = 0; i < 2; i++) { /* beside the other roots: what both hold is the root's */
-        const uint64_t m = AT(next_random() % count);
+        const uint64_t m = AT(unit_random(&state) % count);
         const struct g2h_record thread = {.kind = G2H_RECORD_OSTHREAD, .osthread = {m, i, i}};
         dump_record(dump, &thread, NULL, 0);
     }
     for (unsigned i = 0; i < roots; i++)
-        held[i] = AT(next_random() % count);
+        held[i] = AT(unit_random(&state) % count);
     dump_bss(dump, 0x560000, roots, held);
     dump_eof(dump);
 }
@@ -327,9 +321,9 @@ TEST(under)
         put_random(&dump, count, 1 + round / 40 % 4, round % 5);
         snapshot_of(&whole, &dump, 1);
         const uint32_t first = (uint32_t)whole.node_count - count,
-                       nodes[] = {first + (uint32_t)(next_random() % count),
-                                  first + (uint32_t)(next_random() % count),
-                                  first + (uint32_t)(next_random() % count)};
+                       nodes[] = {first + (uint32_t)(unit_random(&state) % count),
+                                  first + (uint32_t)(unit_random(&state) % count),
+                                  first + (uint32_t)(unit_random(&state) % count)};
         const struct g2h_view_options options = {.reachable = round % 3 == 0,
                                                  .max_nodes = round % 4 == 0 ? 10 : 0,
                                                  .under = nodes,
