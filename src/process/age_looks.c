@@ -293,7 +293,7 @@ static bool put_ages(const struct aged_span *span, struct worker_buffer *buffer)
     for (unsigned slot = 0, next; slot < count && good; slot = next) {
         for (next = slot + 1; next < count && slots[next] == slots[slot];)
             next++;
-        good = PUT(buffer, slots[slot], next - slot);
+        good = PUT_NUMBERS(buffer, slots[slot], next - slot);
     }
     return good;
 }
@@ -306,11 +306,11 @@ static bool put_looks(const struct g2h_ages *ages, struct worker_buffer *buffer)
     for (unsigned i = 1; i <= ages->look_count; i++) {
         const struct ages_look *look = &ages->looks[i];
         const int64_t after = look->time > ages->begin ? look->time - ages->begin : 0;
-        if (!PUT(buffer, look->first, look->last, (uint64_t)after))
+        if (!PUT_NUMBERS(buffer, look->first, look->last, (uint64_t)after))
             return false;
         for (unsigned class = 0; class < AGES_CLASSES; class ++)
             if (ages->ended[class][i] > 0 &&
-                !PUT(buffer, ages->ended[class][i], class, ages->ended_first[class][i]))
+                !PUT_NUMBERS(buffer, ages->ended[class][i], class, ages->ended_first[class][i]))
                 return false;
         if (!put_number(buffer, 0))
             return false;
@@ -330,13 +330,14 @@ bool ages_put_fact(const struct g2h_ages *ages, struct worker_buffer *buffer)
     vector_sort(&sorted, compare_aged);
     /* A single look has no time: so dumps of one core are equal. */
     const uint64_t begin = ages->look_count > 1 ? (uint64_t)ages->begin : 0;
-    if (!PUT(buffer, FACT_AGES, begin, ages->seen, ages->missed, ages->unread, ages->look_count) ||
+    if (!PUT_NUMBERS(buffer, FACT_AGES, begin, ages->seen, ages->missed, ages->unread,
+                     ages->look_count) ||
         !put_looks(ages, buffer))
         return false;
     for (size_t i = 0; i < sorted.count; i++) {
         const struct aged_span *span = sorted.data[i];
-        if (!PUT(buffer, span->shape.nelems, span->shape.start, span->shape.elemsize,
-                 span->shape.class) ||
+        if (!PUT_NUMBERS(buffer, span->shape.nelems, span->shape.start, span->shape.elemsize,
+                         span->shape.class) ||
             !put_ages(span, buffer))
             return false;
     }

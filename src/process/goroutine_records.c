@@ -518,9 +518,9 @@ static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words
                            unknown = {(const uint8_t *)"unknown function", 16},
                            name = runtime_function_name(code);
     const uint64_t child = depth > 0 ? walked[-1].sp : 0;
-    bool good = PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, child) &&
+    bool good = PUT_NUMBERS(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, child) &&
                 put_bytes(buffer, contents) &&
-                PUT(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
+                PUT_NUMBERS(buffer, runtime_function_entry(code), walked->pc, walked->continpc) &&
                 records_put_name(frames->records, name.size > 0 ? name : unknown);
     for (size_t i = 0; good && i < walked->words; i++)
         good = put_field(buffer, words[i]);
@@ -643,13 +643,15 @@ static bool put_goroutine(const struct goroutines *goroutines, uint64_t g, uint6
 {
     struct runtime *runtime = goroutines->records->runtime;
     struct worker_buffer *buffer = &goroutines->records->buffer;
-    return PUT(buffer, G2H_RECORD_GOROUTINE, g, start->sp, runtime_field(runtime, g, LAYOUT_G_GOID),
+    return PUT_NUMBERS(
+               buffer, G2H_RECORD_GOROUTINE, g, start->sp, runtime_field(runtime, g, LAYOUT_G_GOID),
                runtime_field(runtime, g, LAYOUT_G_GOPC), status, is_system(goroutines, g, start), 0,
                runtime_field(runtime, g, LAYOUT_G_WAITSINCE)) &&
            put_bytes(buffer, wait_reason(runtime, g)) &&
-           PUT(buffer, runtime_field(runtime, g, LAYOUT_G_SCHED_CTXT),
-               runtime_field(runtime, g, LAYOUT_G_M), runtime_field(runtime, g, LAYOUT_G_DEFER),
-               runtime_field(runtime, g, LAYOUT_G_PANIC));
+           PUT_NUMBERS(buffer, runtime_field(runtime, g, LAYOUT_G_SCHED_CTXT),
+                       runtime_field(runtime, g, LAYOUT_G_M),
+                       runtime_field(runtime, g, LAYOUT_G_DEFER),
+                       runtime_field(runtime, g, LAYOUT_G_PANIC));
 }
 
 /* ---- defers and panics ---- */
@@ -671,9 +673,10 @@ static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_
         uint64_t code = 0;
         if (function != 0)
             runtime_word(runtime, function, &code);
-        TRY_MEMORY(PUT(&goroutines->records->buffer, G2H_RECORD_DEFER, defer, g,
-                       runtime_field(runtime, defer, LAYOUT_DEFER_SP),
-                       runtime_field(runtime, defer, LAYOUT_DEFER_PC), function, code, link));
+        TRY_MEMORY(PUT_NUMBERS(&goroutines->records->buffer, G2H_RECORD_DEFER, defer, g,
+                               runtime_field(runtime, defer, LAYOUT_DEFER_SP),
+                               runtime_field(runtime, defer, LAYOUT_DEFER_PC), function, code,
+                               link));
         defer = link;
     }
     runtime->missing += defer != 0; /* the chain does not end */
@@ -691,8 +694,8 @@ static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_
         uint64_t type = 0, data = 0;
         runtime_word(runtime, arg, &type);
         runtime_word(runtime, arg + WORD, &data);
-        TRY_MEMORY(
-            PUT(&goroutines->records->buffer, G2H_RECORD_PANIC, panic, g, type, data, 0, link));
+        TRY_MEMORY(PUT_NUMBERS(&goroutines->records->buffer, G2H_RECORD_PANIC, panic, g, type, data,
+                               0, link));
         panic = link;
     }
     runtime->missing += panic != 0; /* the chain does not end */
@@ -866,7 +869,8 @@ struct g2h_error *records_put_goroutines(struct goroutines *goroutines)
     TRY_MEMORY(worker_buffer_put(&records->buffer, goroutines->registers.data,
                                  goroutines->registers.size));
     VECTOR_EACH(const struct thread_m, m, goroutines->threads.ms)
-        TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_OSTHREAD, m->address, m->id, m->procid));
+        TRY_MEMORY(
+            PUT_NUMBERS(&records->buffer, G2H_RECORD_OSTHREAD, m->address, m->id, m->procid));
     return NULL;
 }
 

@@ -185,8 +185,8 @@ static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
         return true;
     }
     records->pcs_left -= depth;
-    if (!PUT(&records->buffer, G2H_RECORD_MEMPROF, bucket,
-             runtime_field(runtime, bucket, LAYOUT_BUCKET_SIZE), depth))
+    if (!PUT_NUMBERS(&records->buffer, G2H_RECORD_MEMPROF, bucket,
+                     runtime_field(runtime, bucket, LAYOUT_BUCKET_SIZE), depth))
         return false;
     for (uint64_t i = 0; i < depth; i++) {
         uint64_t pc = 0;
@@ -194,8 +194,8 @@ static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
         if (!put_call(records, pc, i == 0, left))
             return false;
     }
-    return PUT(&records->buffer, runtime_field(runtime, record, LAYOUT_MEM_RECORD_ALLOCS),
-               runtime_field(runtime, record, LAYOUT_MEM_RECORD_FREES));
+    return PUT_NUMBERS(&records->buffer, runtime_field(runtime, record, LAYOUT_MEM_RECORD_ALLOCS),
+                       runtime_field(runtime, record, LAYOUT_MEM_RECORD_FREES));
 }
 
 /* Writes the buckets of the memory profile, and then its samples. most ends a chain that a damaged
@@ -279,7 +279,7 @@ static bool records_put_rate(struct records *records)
     const uint64_t address = runtime->rate != 0 ? runtime->rate : search_rate(runtime);
     uint64_t rate;
     return address == 0 || !memory_read(runtime->memory, address, WORD, &rate) ||
-           rate > INT64_MAX || PUT(&records->buffer, FACT_RATE, rate);
+           rate > INT64_MAX || PUT_NUMBERS(&records->buffer, FACT_RATE, rate);
 }
 
 /* ==== the slots of all spans that are objects, with their contents and pointers ====
@@ -410,8 +410,8 @@ static void put_longest(struct worker_buffer *buffer, uint64_t value)
 static bool put_head(struct worker_buffer *buffer, uint64_t address, uint64_t size, uint64_t stored)
 {
     if (stored == size)
-        return PUT(buffer, G2H_RECORD_OBJECT, address, size);
-    if (!PUT(buffer, G2H_RECORD_OBJECT, address) ||
+        return PUT_NUMBERS(buffer, G2H_RECORD_OBJECT, address, size);
+    if (!PUT_NUMBERS(buffer, G2H_RECORD_OBJECT, address) ||
         !worker_buffer_reserve(buffer, (size_t)2 * LONGEST_UVARINT))
         return false;
     put_longest(buffer, size);
@@ -643,7 +643,7 @@ static struct g2h_error *put_params(struct records *records)
     find_bounds(runtime, &start, &end);
     if (runtime->cpus != 0)
         memory_read(runtime->memory, runtime->cpus, 4, &cpus);
-    TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
+    TRY_MEMORY(PUT_NUMBERS(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
                put_bytes(&records->buffer, bytes_of(name_of_machine(runtime->process->machine))) &&
                put_bytes(&records->buffer, bytes_of(runtime->version)) &&
                put_number(&records->buffer, cpus));
@@ -687,8 +687,8 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
     }
     if (records_remember(cache, type.hash, address))
         return true;
-    return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
-               type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
+    return PUT_NUMBERS(buffer, G2H_RECORD_TYPE, address, type.size,
+                       type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
            worker_buffer_put(buffer, type.package.data, type.package.size) &&
            worker_buffer_put(buffer, ".", type.package.size > 0) &&
            worker_buffer_put(buffer, type.name.data, type.name.size) &&
@@ -714,7 +714,7 @@ static struct g2h_error *put_itabs(struct records *records)
         if (itab == 0 || !runtime_peek(runtime, itab, LAYOUT_ITAB_TYPE, &type))
             continue;
         TRY_MEMORY(put_type(records, cache, type) &&
-                   PUT(&records->buffer, G2H_RECORD_ITAB, itab, type));
+                   PUT_NUMBERS(&records->buffer, G2H_RECORD_ITAB, itab, type));
     }
     return NULL;
 }
@@ -753,7 +753,7 @@ static struct g2h_error *put_segment(struct records *records, struct worker_buff
     const uint64_t size = contents ? end - start : 0;
     const uint64_t words = size / WORD;
     records->account->missing_bytes += end - start - size;
-    TRY_MEMORY(PUT(buffer, kind, start, size));
+    TRY_MEMORY(PUT_NUMBERS(buffer, kind, start, size));
     TRY(records_put_contents(buffer, memory, start, contents, size));
     TRY_MEMORY(put_pointers(records, buffer, start, MIN(words, mask->count), mask));
     return NULL;
@@ -814,7 +814,7 @@ static struct g2h_error *put_types_of_large(struct records *records)
     for (uint64_t i = 0; i < runtime->allspans.count; i++)
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE && span.is_large &&
             heap_bits_are_of_types(runtime, &span) && span.large_type != 0)
-            TRY_MEMORY(PUT(&records->buffer, FACT_TYPE, span.start, span.large_type));
+            TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_TYPE, span.start, span.large_type));
     return NULL;
 }
 
@@ -836,7 +836,7 @@ static struct g2h_error *put_untouched(struct records *records)
             if (size > left)
                 return NULL;
             left -= size;
-            TRY_MEMORY(PUT(&records->buffer, FACT_UNTOUCHED, hole.begin, size));
+            TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_UNTOUCHED, hole.begin, size));
         }
     }
     return NULL;
@@ -850,7 +850,7 @@ static struct g2h_error *put_data(struct records *records, struct range part, co
 {
     for (uint64_t at = part.begin, size; at < part.end; at += size) {
         size = MIN(part.end - at, DATA_PIECE);
-        TRY_MEMORY(PUT(&records->buffer, FACT_DATA, at, size) &&
+        TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_DATA, at, size) &&
                    worker_buffer_put(&records->buffer, data + (at - part.begin), (size_t)size));
         TRY(records_flush(records));
     }
@@ -878,7 +878,7 @@ static struct g2h_error *put_data_in(struct records *records, uint64_t begin, ui
         TRY(put_data(records, both, part.data + (both.begin - all.begin)));
     }
     for (uint64_t at = begin; ranges_next(&memory->untouched, at, end, &hole); at = hole.end)
-        TRY_MEMORY(PUT(&records->buffer, FACT_ZEROS, hole.begin, hole.end - hole.begin));
+        TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_ZEROS, hole.begin, hole.end - hole.begin));
     return NULL;
 }
 
@@ -912,8 +912,8 @@ static bool put_ending(struct worker_buffer *buffer, const struct g2h_ending *en
 {
     const uint64_t by_oom = ending->by_oom ? FACT_BY_OOM : 0;
     const uint64_t flags = by_oom | (ending->by_group ? FACT_BY_GROUP : 0);
-    return PUT(buffer, FACT_ENDING, (uint64_t)ending->seconds, ending->status, flags,
-               ending->resident, ending->peak, ending->limit);
+    return PUT_NUMBERS(buffer, FACT_ENDING, (uint64_t)ending->seconds, ending->status, flags,
+                       ending->resident, ending->peak, ending->limit);
 }
 
 /* Writes what memory was missing: the dump is then not complete, as origin_is_complete(). Returns
@@ -923,7 +923,7 @@ static bool put_cut(struct worker_buffer *buffer, const struct g2h_process_accou
     const uint64_t bytes =
         account->file_missing > 0 ? account->file_missing : account->missing_bytes;
     return bytes + account->objects_missing + account->spans_missing == 0 ||
-           PUT(buffer, FACT_CUT, bytes, account->objects_missing, account->spans_missing);
+           PUT_NUMBERS(buffer, FACT_CUT, bytes, account->objects_missing, account->spans_missing);
 }
 
 /* Writes what else of that which holds objects could not be read: heap_is_exact(). Returns false if
@@ -933,8 +933,8 @@ static bool put_unread(struct worker_buffer *buffer, const struct g2h_process_ac
     return account->masks_missing + account->frames_conservative + account->stacks_incomplete +
                    threads_unread(account) + account->words_missing ==
                0 ||
-           PUT(buffer, FACT_UNREAD, account->masks_missing, account->frames_conservative,
-               account->stacks_incomplete, threads_unread(account), account->words_missing);
+           PUT_NUMBERS(buffer, FACT_UNREAD, account->masks_missing, account->frames_conservative,
+                       account->stacks_incomplete, threads_unread(account), account->words_missing);
 }
 
 /* Finds RSS and its parts, and writes them, so that this dump can be the base of a later one.
@@ -947,12 +947,12 @@ static struct g2h_error *put_resident(struct records *records)
     TRY(resident_find(records->runtime, records->counters, records->spans, memory));
     if (memory->resident == 0)
         return NULL;
-    TRY_MEMORY(PUT(&records->buffer, FACT_RESIDENT, memory->resident, memory->has_counters,
-                   G2H_MEMORY_PARTS));
+    TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_RESIDENT, memory->resident, memory->has_counters,
+                           G2H_MEMORY_PARTS));
     for (unsigned i = 0; i < G2H_MEMORY_PARTS; i++)
         TRY_MEMORY(put_number(&records->buffer, memory->parts[i]));
     VECTOR_EACH(const struct resident_absent, absent, records->spans->absent) {
-        TRY_MEMORY(PUT(&records->buffer, FACT_ABSENT, absent->address, absent->bytes));
+        TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_ABSENT, absent->address, absent->bytes));
         TRY(records_flush(records));
     }
     return NULL;
@@ -1001,9 +1001,9 @@ static struct g2h_error *put_facts(struct records *records, const struct after_o
     TRY(records_put(records, &after->ages));
     const struct g2h_collector *collector = &records->counters->collector;
     if (collector->is_known)
-        TRY_MEMORY(PUT(&records->buffer, FACT_COLLECTOR,
-                       collector->is_off ? 0 : collector->gogc + 1, collector->limit,
-                       collector->marked, collector->goal));
+        TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_COLLECTOR,
+                               collector->is_off ? 0 : collector->gogc + 1, collector->limit,
+                               collector->marked, collector->goal));
     if (records->sampled)
         TRY(sampled_spans_put(records));
     TRY_MEMORY(put_number(&records->buffer, FACT_END));

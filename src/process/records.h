@@ -158,8 +158,8 @@ static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
     return put_numbers(buffer, &value, 1);
 }
 
-/* Appends numbers of a record: PUT(buffer, tag, address, …). */
-#define PUT(buffer, ...) \
+/* Appends numbers of a record: PUT_NUMBERS(buffer, tag, address, …). */
+#define PUT_NUMBERS(buffer, ...) \
     put_numbers(buffer, (const uint64_t[]){__VA_ARGS__}, \
                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
@@ -173,7 +173,7 @@ static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes byte
 /* Appends a field that is a pointer. */
 static inline bool put_field(struct worker_buffer *buffer, uint64_t offset)
 {
-    return PUT(buffer, 1, offset);
+    return PUT_NUMBERS(buffer, 1, offset);
 }
 
 #endif

@@ -71,7 +71,7 @@ void sampled_spans_deinit(struct sampled_spans *sampled)
 
 /* ---- all spans ---- */
 
-static int sampled_compare_starts(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
     const struct sampled_span *one = a;
     const struct sampled_span *other = b;
@@ -106,7 +106,7 @@ static struct g2h_error *list_spans(struct sampling *sampling)
     struct sampled_spans *sampled = sampling->sampled;
     struct span span;
     size_t kept = 0;
-    for (uint64_t i = 0; i < runtime->allspans.count && i < UINT32_MAX; i++) {
+    for (uint64_t i = 0; i < runtime->allspans.count && i < UINT32_MAX; i++) { /* index: 32 bits */
         uint64_t address;
         if (!memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address))
             continue;
@@ -123,7 +123,7 @@ static struct g2h_error *list_spans(struct sampling *sampling)
                                    .spanclass = span.spanclass})));
         drop_span(runtime, &span);
     }
-    vector_sort(&sampled->spans, sampled_compare_starts);
+    vector_sort(&sampled->spans, compare_starts);
     VECTOR_EACH(struct sampled_span, one, sampled->spans) {
         if (kept > 0 &&
             one->start < sampled->spans.data[kept - 1].start + sampled->spans.data[kept - 1].size)
@@ -173,7 +173,7 @@ struct sampled_draw {
 };
 
 /* Orders spans by class, and within one by hash: the first ones are chosen. */
-static int sampled_compare_draws(const void *a, const void *b)
+static int compare_draws(const void *a, const void *b)
 {
     const struct sampled_draw *one = a;
     const struct sampled_draw *other = b;
@@ -211,7 +211,7 @@ static struct g2h_error *choose_spans(struct sampling *sampling)
             span->spanclass};
     }
     if (count > 0)
-        qsort(draws, count, sizeof(*draws), sampled_compare_draws);
+        qsort(draws, count, sizeof(*draws), compare_draws);
     for (size_t first = 0, end; first < count; first = end) {
         for (end = first; end < count && draws[end].spanclass == draws[first].spanclass;)
             end++;
@@ -228,59 +228,56 @@ static struct g2h_error *choose_spans(struct sampling *sampling)
 
 /* ---- the pointers of an object ---- */
 
-/* The part of an object whose pointers are visited. */
+/* A visit of the pointers in a part of an object, whose mask is read 64 words at a time. */
 struct sampled_visit {
-    const struct heap_mask *mask;
+    struct heap_mask mask;
     const uint8_t *contents;
     uint64_t words; /* of the contents */
-};
-
-/* A position in the pointers of an object, whose mask is read 64 words at a time. */
-struct sampled_cursor {
-    uint64_t first, in; /* the repetition's first word; the words of the mask that have been read */
+    uint64_t first; /* the word at which the present repetition of the mask begins */
+    uint64_t in;    /* how many words of the mask have been read of it */
     uint64_t bits,
-        base; /* of the last words read: those that are left, and the first one's index */
+        base; /* of the words read last: those that are left, and the first one's index */
 };
 
 /* Finds the next pointer. Returns false if there is none. Pointers are the words whose bits are set
- * in the object's mask, which repeats after mask->period words; *ret is the word's value. */
-static bool next_pointer(const struct sampled_visit *visit, struct sampled_cursor *cursor,
-                         uint64_t *ret)
+ * in the object's mask, which repeats after mask.period words; *ret is the word's value. */
+static bool next_pointer(struct sampled_visit *visit, uint64_t *ret)
 {
-    const struct heap_mask *mask = visit->mask;
-    while (cursor->bits == 0) {
-        const uint64_t left = cursor->first < visit->words ? visit->words - cursor->first : 0;
+    const struct heap_mask *mask = &visit->mask;
+    while (visit->bits == 0) {
+        const uint64_t left = visit->first < visit->words ? visit->words - visit->first : 0;
         const uint64_t end = MIN(mask->words, left);
-        if (cursor->in >= end) {
+        if (visit->in >= end) { /* on to the next repetition, unless the contents end before it */
             if (mask->period == 0 || left <= mask->period)
                 return false;
-            cursor->first += mask->period;
-            cursor->in = 0;
+            visit->first += mask->period;
+            visit->in = 0;
             continue;
         }
-        const uint64_t count = MIN(end - cursor->in, 64);
-        cursor->bits = heap_mask_bits(mask, cursor->in, count);
-        cursor->base = cursor->first + cursor->in;
-        cursor->in += count;
+        const uint64_t count = MIN(end - visit->in, 64);
+        visit->bits = heap_mask_bits(mask, visit->in, count);
+        visit->base = visit->first + visit->in;
+        visit->in += count;
     }
-    *ret = memory_number(visit->contents + 8 * (cursor->base + lowest_bit(cursor->bits)), 8);
-    cursor->bits &= cursor->bits - 1;
+    *ret = memory_number(visit->contents + 8 * (visit->base + lowest_bit(visit->bits)), 8);
+    visit->bits &= visit->bits - 1; /* clears the lowest one */
     return true;
 }
 
-/* Begins to visit the pointers in the first HEAD bytes of an object. Sets visit->words to 0 if
- * there are none, or they are missing. Returns false if memory runs out. */
+/* Begins to visit the pointers in the first HEAD bytes of an object. The visit has none if there
+ * are none, or they are missing. Returns false if memory runs out. */
 static bool begin_visit(struct sampling *sampling, unsigned worker, const struct span *span,
-                        uint64_t address, struct heap_mask *mask, struct sampled_visit *visit)
+                        uint64_t address, struct sampled_visit *visit)
 {
     const struct memory *memory = sampling->records->runtime->memory;
     const uint64_t size = MIN(span->elemsize, HEAD);
-    *visit = (struct sampled_visit){.mask = mask};
-    if (!heap_bits_of(&sampling->bits[worker], span, address, size, mask))
+    *visit = (struct sampled_visit){.contents = NULL};
+    if (!heap_bits_of(&sampling->bits[worker], span, address, size, &visit->mask))
         return false;
-    if (mask->words > 0)
+    if (visit->mask.words > 0)
         visit->contents = span_bytes(span, memory, address - span->start, size);
     visit->words = visit->contents ? size / 8 : 0;
+    visit->first = visit->mask.offset;
     return true;
 }
 
@@ -296,6 +293,7 @@ static bool go_down(struct sampling *sampling, uint64_t address)
     if (!find_slot(sampling, address, &slot, &span))
         return true;
     const bool is_read = bits_have(sampling->sampled->read, slot);
+    /* found: it is in the queue. What is read anyway costs nothing more. */
     if (bits_have(sampling->found, slot) || sampling->queue.count >= MOST_DOWN ||
         (!is_read && sampling->down_bytes + span->elemsize > MOST_DOWN_BYTES))
         return true;
@@ -366,22 +364,20 @@ static bool go_down_from_slot(struct sampling *sampling, uint64_t slot)
 {
     const struct sampled_span *spans = sampling->sampled->spans.data;
     struct sampled_visit visit;
-    struct heap_mask mask;
-    struct sampled_cursor cursor = {0};
     struct span span;
     size_t after;
     uint64_t value;
     BISECT(after, sampling->sampled->spans.count, spans[after].first_slot <= slot);
     assert(after > 0);
-    const struct sampled_span *of = &spans[after - 1];
-    if (has_no_pointers(of) ||
-        span_read_fields_of(sampling->records->runtime, of->index, &span) != SPAN_IN_USE)
+    const struct sampled_span *listed = &spans[after - 1];
+    /* The list does not keep what a mask takes of the span, which would be much for all spans. */
+    if (has_no_pointers(listed) ||
+        span_read_fields_of(sampling->records->runtime, listed->index, &span) != SPAN_IN_USE)
         return true;
-    if (!begin_visit(sampling, 0, &span, of->start + (slot - of->first_slot) * of->elemsize, &mask,
-                     &visit))
+    const uint64_t address = listed->start + (slot - listed->first_slot) * listed->elemsize;
+    if (!begin_visit(sampling, 0, &span, address, &visit))
         return false;
-    cursor.first = mask.offset;
-    for (int i = 0; i < MOST_CHILDREN && next_pointer(&visit, &cursor, &value); i++)
+    for (int i = 0; i < MOST_CHILDREN && next_pointer(&visit, &value); i++)
         if (!go_down(sampling, value))
             return false;
     return true;
@@ -436,23 +432,20 @@ struct sampled_referrer {
 /* Looks for pointers to the frontier, the slots whose referrers are wanted, in the objects of a
  * span that are not read. Writes each to the buffer, with its slot and that of its target. */
 static struct g2h_error *look_at_span(struct sampling *sampling, unsigned worker,
-                                      const struct sampled_span *of, const struct span *span,
+                                      const struct sampled_span *listed, const struct span *span,
                                       struct worker_buffer *buffer)
 {
     const struct sampled_span *target;
-    struct heap_mask mask;
     struct sampled_visit visit;
     struct sampled_referrer found;
     uint64_t value;
-    for (uint64_t slot = 0; slot < of->slots; slot++) {
-        struct sampled_cursor cursor = {0};
-        found.source = of->first_slot + slot;
+    for (uint64_t slot = 0; slot < listed->slots; slot++) {
+        const uint64_t address = listed->start + slot * listed->elemsize;
+        found.source = listed->first_slot + slot;
         if (!span_is_live(span, slot) || bits_have(sampling->sampled->read, found.source))
             continue;
-        TRY_MEMORY(
-            begin_visit(sampling, worker, span, of->start + slot * of->elemsize, &mask, &visit));
-        cursor.first = mask.offset;
-        while (next_pointer(&visit, &cursor, &value))
+        TRY_MEMORY(begin_visit(sampling, worker, span, address, &visit));
+        while (next_pointer(&visit, &value)) /* the filter first: the search takes longer */
             if (bits_have(sampling->filter, hash_of_page(sampling, value)) &&
                 find_slot(sampling, value, &found.target, &target) &&
                 bits_have(sampling->frontier, found.target))
@@ -473,14 +466,14 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
     const size_t last = first + SPANS_PER_PASS_TASK;
     struct span span;
     for (size_t i = first; i < last && i < sampled->spans.count; i++) {
-        const struct sampled_span *of = &sampled->spans.data[i];
+        const struct sampled_span *listed = &sampled->spans.data[i];
         uint64_t address;
-        if (of->is_chosen || has_no_pointers(of) ||
-            !memory_read(runtime->memory, runtime->allspans.data + 8 * (uint64_t)of->index, 8,
+        if (listed->is_chosen || has_no_pointers(listed) ||
+            !memory_read(runtime->memory, runtime->allspans.data + 8 * (uint64_t)listed->index, 8,
                          &address) ||
-            span_read(runtime, address, &span) != SPAN_IN_USE || span.start != of->start)
+            span_read(runtime, address, &span) != SPAN_IN_USE || span.start != listed->start)
             continue;
-        TRY(look_at_span(sampling, worker, of, &span, buffer));
+        TRY(look_at_span(sampling, worker, listed, &span, buffer));
         drop_span(runtime, &span);
     }
     return NULL;
@@ -491,17 +484,17 @@ static struct g2h_error *look_at_spans(void *context, size_t task, unsigned work
 static struct g2h_error *take_referrers(void *context, const struct worker_buffer *buffer)
 {
     struct sampling *sampling = context;
-    struct sampled_referrer one;
+    struct sampled_referrer referrer;
     uint32_t count;
-    for (size_t at = 0; at + sizeof(one) <= buffer->size; at += sizeof(one)) {
-        memcpy(&one, buffer->data + at, sizeof(one));
-        if (bits_have(sampling->found, one.source))
+    for (size_t at = 0; at + sizeof(referrer) <= buffer->size; at += sizeof(referrer)) {
+        memcpy(&referrer, buffer->data + at, sizeof(referrer));
+        if (bits_have(sampling->found, referrer.source))
             continue;
-        TRY_MEMORY(map_put(&sampling->referrers, one.target, 0, &count));
+        TRY_MEMORY(map_put(&sampling->referrers, referrer.target, 0, &count));
         if (count == MOST_REFERRERS)
             continue;
-        map_set(&sampling->referrers, one.target, count + 1);
-        bits_add(sampling->found, one.source);
+        map_set(&sampling->referrers, referrer.target, count + 1);
+        bits_add(sampling->found, referrer.source);
     }
     return NULL;
 }
@@ -510,8 +503,8 @@ static struct g2h_error *take_referrers(void *context, const struct worker_buffe
 static struct g2h_error *search_up(struct sampling *sampling)
 {
     struct sampled_spans *sampled = sampling->sampled;
-    const size_t tasks = sampled->spans.count / SPANS_PER_PASS_TASK + 1,
-                 words = (size_t)(sampling->slots / 64 + 1);
+    const size_t tasks = sampled->spans.count / SPANS_PER_PASS_TASK + 1;
+    const size_t words = (size_t)(sampling->slots / 64 + 1);
     filter_make(sampling);
     memset(sampling->found, 0, words * sizeof(*sampling->found));
     map_deinit(&sampling->referrers);
@@ -611,16 +604,16 @@ struct g2h_error *sampled_spans_put(struct records *records)
     struct sampled_kind kinds[SPANCLASSES] = {{0}};
     const uint64_t count = sum_up_kinds(sampled, kinds);
     uint64_t before = 0;
-    TRY_MEMORY(PUT(&records->buffer, FACT_SAMPLE, records->sample, count));
+    TRY_MEMORY(PUT_NUMBERS(&records->buffer, FACT_SAMPLE, records->sample, count));
     for (uint64_t i = 0; i < SPANCLASSES; i++)
         if (kinds[i].spans > 0)
-            TRY_MEMORY(PUT(&records->buffer, i, kinds[i].elemsize, kinds[i].spans, kinds[i].chosen,
-                           kinds[i].objects));
+            TRY_MEMORY(PUT_NUMBERS(&records->buffer, i, kinds[i].elemsize, kinds[i].spans,
+                                   kinds[i].chosen, kinds[i].objects));
     VECTOR_EACH(const struct sampled_span, span, sampled->spans) {
         if (!span->is_chosen)
             continue;
-        TRY_MEMORY(
-            PUT(&records->buffer, span->size, kinds[span->spanclass].number, span->start - before));
+        TRY_MEMORY(PUT_NUMBERS(&records->buffer, span->size, kinds[span->spanclass].number,
+                               span->start - before));
         before = span->start;
         if (records->buffer.size >= RECORDS_FLUSHED_AT)
             TRY(records_flush(records));

@@ -393,11 +393,11 @@ static bool put_finalizer(struct special_walk *walk, const struct span *span,
         return true;
     const uint64_t function = runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FN);
     runtime_word(runtime, function, &code);
-    return PUT(&walk->records->buffer,
-               walk->is_queued ? G2H_RECORD_QUEUEDFINALIZER : G2H_RECORD_FINALIZER,
-               span->start + special->offset, function, code,
-               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FINT),
-               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
+    return PUT_NUMBERS(&walk->records->buffer,
+                       walk->is_queued ? G2H_RECORD_QUEUEDFINALIZER : G2H_RECORD_FINALIZER,
+                       span->start + special->offset, function, code,
+                       runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FINT),
+                       runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
 }
 
 /* Writes a sample of the profile, unless its object is dead: sweeping discards the samples of dead
@@ -407,8 +407,9 @@ static bool put_sample(struct special_walk *walk, const struct span *span,
 {
     struct runtime *runtime = walk->records->runtime;
     return special->kind != special_profile(runtime) || is_dead(span, special) ||
-           PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
-               runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
+           PUT_NUMBERS(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE,
+                       span->start + special->offset,
+                       runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
 }
 
 /* Writes the finalizers of a block of queued ones (runtime.finBlock). Returns false if memory runs
@@ -422,10 +423,10 @@ static bool put_fin_block(struct records *records, uint64_t block, uint64_t coun
                        function = runtime_field(runtime, entry, LAYOUT_FINALIZER_FN);
         uint64_t code = 0;
         runtime_word(runtime, function, &code);
-        if (!PUT(&records->buffer, G2H_RECORD_QUEUEDFINALIZER,
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_ARG), function, code,
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_FINT),
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_OT)))
+        if (!PUT_NUMBERS(&records->buffer, G2H_RECORD_QUEUEDFINALIZER,
+                         runtime_field(runtime, entry, LAYOUT_FINALIZER_ARG), function, code,
+                         runtime_field(runtime, entry, LAYOUT_FINALIZER_FINT),
+                         runtime_field(runtime, entry, LAYOUT_FINALIZER_OT)))
             return false;
     }
     return true;
@@ -568,7 +569,7 @@ static bool put_secret_fact(struct special_walk *walk, const struct span *span,
                             const struct special *special)
 {
     return special->kind != SPECIAL_SECRET || is_dead(span, special) ||
-           PUT(&walk->records->buffer, FACT_SECRET, span->start + special->offset);
+           PUT_NUMBERS(&walk->records->buffer, FACT_SECRET, span->start + special->offset);
 }
 
 /* Writes the facts about objects that were allocated in secret.Do. */
