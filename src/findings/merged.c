@@ -164,7 +164,7 @@ static bool is_digit(const char *text, size_t size, size_t at)
 }
 
 /* Returns where a number ends, whose digits may be in groups: 1,234. */
-static size_t merged_skip_number(const char *text, size_t size, size_t at)
+static size_t skip_number(const char *text, size_t size, size_t at)
 {
     while (is_digit(text, size, at) ||
            (at < size && text[at] == ',' && at > 0 && is_digit(text, size, at - 1) &&
@@ -191,10 +191,11 @@ static size_t skip_others(const char *text, size_t size, size_t at)
 static void append_numberless(struct text *numberless, const char *text, size_t size)
 {
     static const char goroutine[] = " in goroutine ";
-    const size_t behind = sizeof(goroutine) - 1;
+    const size_t goroutine_size = sizeof(goroutine) - 1;
     bool in_brackets = false;
     for (size_t i = 0; i < size;) {
-        const size_t end = merged_skip_number(text, size, i);
+        const size_t end = skip_number(text, size, i);
+        /* A whole word or index: digits in a word, such as "int64", do not tell nodes apart. */
         const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
                                (end == size || text[end] == ' ' || text[end] == ']');
         if (is_number && end < size && text[end] == ' ') {
@@ -213,7 +214,7 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
             continue;
         }
         const size_t others = skip_others(text, size, i);
-        size_t part = 1;
+        size_t part = 1; /* a bracket or a comma, at which neither of the two ends further on */
         if (end > i)
             part = end - i;
         else if (others > i)
@@ -221,9 +222,11 @@ static void append_numberless(struct text *numberless, const char *text, size_t 
         text_append(numberless, text + i, part);
         i += part;
     }
-    if (numberless->size > behind &&
-        memcmp(numberless->data + numberless->size - behind, goroutine, behind) == 0)
-        numberless->size -= behind;
+    /* Its number has been left out above: what is left of "in goroutine 17" goes, too. */
+    if (numberless->size > goroutine_size &&
+        memcmp(numberless->data + numberless->size - goroutine_size, goroutine, goroutine_size) ==
+            0)
+        numberless->size -= goroutine_size;
 }
 
 /* Sets *ret to the name that append_numberless() makes of a name of the view. Results are
@@ -312,9 +315,10 @@ static struct g2h_error *name_in_variable(struct merging *merging, const struct 
     struct text *text = &merging->text;
     size_t size, begin = 0;
     const char *name = g2h_view_name(merging->view, variable->name, &size);
+    /* Without a symbol it is called after code and its address, and no package comes first. */
     const bool has_symbol = memmem(name, size, " (0x", strlen(" (0x")) == NULL;
     for (size_t i = 0; i < size && has_symbol; i++)
-        if (name[i] == '/')
+        if (name[i] == '/') /* a dot before it was one of the package's path */
             begin = 0;
         else if (name[i] == '.' && begin == 0)
             begin = i + 1;
@@ -346,6 +350,7 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
     while (g2h_edges_next(edges, &edge)) {
         uint32_t name, known;
         const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
+        /* Only a pointer with a name, to an object that this node or its package alone holds. */
         if ((edge.flags & (G2H_EDGE_BY_INDEX | G2H_EDGE_ADDED)) != 0 ||
             edge.name == G2H_NAME_NONE || edge.target < synthetic ||
             (above != node && above != package))
@@ -412,7 +417,8 @@ static bool is_held_by_variable(const struct merging *merging, uint32_t number)
 /* Undoes the naming of objects by single words of a variable that holds many. The elements of a
  * list that the words of a variable point to, its first and its last, are like all others: if a
  * variable holds many objects of a class that no word alone holds, those of its words are not
- * called after these. */
+ * called after these. The first round counts them, since an object of a word may come before the
+ * others; the second one forgets. */
 static struct g2h_error *forget_ends(struct merging *merging)
 {
     enum { MANY = 4 };
@@ -461,7 +467,7 @@ static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t 
             return latest < node ? node : MERGED_NONE;
         }
         if (at->kind != MERGED_CLASS)
-            latest = MERGED_NONE;
+            latest = MERGED_NONE; /* objects are never merged across a node that is none */
         else if (at->outermost > latest)
             latest = at->outermost;
         node = at->parent;
@@ -789,6 +795,16 @@ static struct g2h_error *unite(struct islands *islands)
     return NULL;
 }
 
+/* Returns whether an island, by the member that stands for it, is already in a class's list. */
+static bool has_island(const struct islands *islands, const struct shared_class *class,
+                       uint32_t member)
+{
+    for (uint32_t i = class->first; i != UINT32_MAX; i = islands->roots.data[i].next)
+        if (islands->roots.data[i].member == member)
+            return true;
+    return false;
+}
+
 /* Finds the islands of each class, and which classes have at least so many. Counting ends at more
  * than ISLANDS_MOST: such a class is not split. islands->split has the islands of those that are,
  * by the member that stands for each. */
@@ -800,10 +816,7 @@ static struct g2h_error *list_islands(struct islands *islands, uint32_t least)
             continue;
         struct shared_class *class = &islands->classes.data[islands->members.data[i].class - 1];
         const uint32_t root = island_of(islands, i);
-        uint32_t at = class->first;
-        while (at != UINT32_MAX && islands->roots.data[at].member != root)
-            at = islands->roots.data[at].next;
-        if (at != UINT32_MAX || class->islands > ISLANDS_MOST)
+        if (has_island(islands, class, root) || class->islands > ISLANDS_MOST)
             continue;
         TRY_MEMORY(vector_push(&islands->roots, ((struct island_root){root, class->first})));
         class->first = as_u32(islands->roots.count) - 1;
@@ -856,14 +869,15 @@ static struct g2h_error *name_island(struct merging *merging, const struct islan
     return own_name(merging->merged, text.data, text.size, ret);
 }
 
-/* Makes member_of the list of islands, by number; see merging->islands. */
+/* Makes member_of the list of islands, by number, in its own memory; see merging->islands. Only
+ * members are in it: what is below a member follows it into the island (enter_island()). */
 static void note_islands(struct islands *islands, const struct map *names)
 {
     struct merging *merging = islands->merging;
     for (uint32_t i = 1; i < merging->count; i++) {
-        const bool is_own = member_at(islands, i) != NULL;
+        const bool is_a_member = member_at(islands, i) != NULL;
         const uint32_t member = islands->member_of[i] - 1;
-        const uint32_t name = is_own ? map_get(names, island_of(islands, member)) : MAP_NONE;
+        const uint32_t name = is_a_member ? map_get(names, island_of(islands, member)) : MAP_NONE;
         islands->member_of[i] = name != MAP_NONE ? name + 1 : 0;
     }
     merging->islands = take_pointer(islands->member_of);
@@ -883,7 +897,7 @@ static struct g2h_error *name_islands(struct islands *islands)
             continue;
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
         name = pointer_of_variable(merging, node);
-        if (name == MAP_NONE)
+        if (name == MAP_NONE) /* it is not an object of a variable, but the variable's own node */
             name = merging->by_number[number].name;
         TRY_MEMORY(
             vector_push(&list, ((struct island_variable){island_of(islands, i), node, name})));
@@ -899,7 +913,7 @@ static struct g2h_error *name_islands(struct islands *islands)
     return NULL;
 }
 
-/* Finds the islands of the classes that have at least `least` objects, and names them; none if no
+/* Finds the islands of the classes that have at least `least` islands, and names them; none if no
  * object is shared. */
 static struct g2h_error *find_islands(struct merging *merging, uint32_t least)
 {
@@ -921,7 +935,7 @@ static struct g2h_error *enter_island(struct merging *merging, uint32_t node, ui
     if (!merging->islands || merging->islands[number] == 0)
         return NULL;
     TRY(node_below(merging, *parent, merging->islands[number] - 1, MERGED_VARIABLE, parent));
-    merging->merged->nodes.data[*parent].count = 1;
+    merging->merged->nodes.data[*parent].count = 1; /* one island, however many members enter it */
     note_example(merging->merged, *parent, node);
     return NULL;
 }
@@ -970,16 +984,16 @@ static struct g2h_error *name_of_trie(struct merging *merging, uint32_t name, ui
                       map[] = "sync.Map";
     struct text *text = &merging->text;
     size_t size;
-    const char *of = g2h_view_name(merging->view, name, &size);
-    const char *found = memmem(of, size, inner, sizeof(inner) - 1);
-    if (!found || (size == sizeof(any) - 1 && memcmp(of, any, size) == 0))
+    const char *node_name = g2h_view_name(merging->view, name, &size);
+    const char *found = memmem(node_name, size, inner, sizeof(inner) - 1);
+    if (!found || (size == sizeof(any) - 1 && memcmp(node_name, any, size) == 0))
         return own_name(merging->merged, map, sizeof(map) - 1, ret);
-    const size_t begin = as_size(found - of);
-    const size_t end = begin + sizeof(inner) - 2;
+    const size_t begin = as_size(found - node_name);
+    const size_t end = begin + sizeof(inner) - 2; /* at the bracket of the arguments */
     text->size = 0;
-    text_append(text, of, begin);
+    text_append(text, node_name, begin);
     text_append_string(text, "HashTrieMap");
-    text_append(text, of + end, size - end);
+    text_append(text, node_name + end, size - end);
     TRY_MEMORY(!text->failed);
     return own_name(merging->merged, text->data, text->size, ret);
 }
@@ -994,7 +1008,7 @@ static void count_trie(const struct merging *merging, uint32_t name, struct merg
     into->trie_tops += is_top;
     into->trie_maps += is_map;
     into->count = MAX(into->trie_tops, into->trie_maps);
-    into->count = MAX(into->count, 1);
+    into->count = MAX(into->count, 1); /* entries only */
 }
 
 /* Returns whether a name is that of the entries of a sync.Map. */
@@ -1030,11 +1044,11 @@ static struct g2h_error *merge_trie(struct merging *merging, uint32_t node, uint
     uint32_t into = parent;
     if (!is_inside) {
         TRY(name_of_trie(merging, one->name, &name));
-        if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC) {
+        if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC) { /* as in merged_merge() */
             TRY(enter_island(merging, node, number, &parent));
             TRY(put_below_variable(merging, node, &parent));
         }
-        into = parent;
+        into = parent; /* if that is an object of the map's type, its inner nodes are part of it */
         if (merged->nodes.data[parent].kind != MERGED_CLASS ||
             merged->nodes.data[parent].name != name) {
             TRY(node_below(merging, parent, name, MERGED_CLASS, &into));
@@ -1058,10 +1072,10 @@ static struct g2h_error *enter_map(struct merging *merging, uint32_t above, uint
 {
     static const char map[] = "sync.Map";
     struct merged *merged = merging->merged;
-    const uint32_t of = merging->by_number[above].name;
+    const uint32_t variable = merging->by_number[above].name;
     uint32_t name;
-    if (merged->nodes.data[*parent].kind != MERGED_SYNTHETIC || of >= merged->view_names ||
-        (g2h_view_name_uses(merging->view, of) & G2H_NAME_OF_LINKS) == 0)
+    if (merged->nodes.data[*parent].kind != MERGED_SYNTHETIC || variable >= merged->view_names ||
+        (g2h_view_name_uses(merging->view, variable) & G2H_NAME_OF_LINKS) == 0)
         return NULL;
     TRY(own_name(merged, map, sizeof(map) - 1, &name));
     TRY(node_below(merging, *parent, name, MERGED_CLASS, parent));
@@ -1096,6 +1110,7 @@ static struct g2h_error *merged_merge(struct merging *merging, uint32_t node, ui
         TRY(numberless_name(merging, name, &name));
     else
         TRY(enter_map(merging, above, &parent));
+    /* The dominator's node decides: parent may already be an island or a map below it. */
     if (object && merged->nodes.data[merging->by_number[above].merged].kind == MERGED_SYNTHETIC)
         TRY(put_below_variable(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC, &one->merged));
@@ -1137,17 +1152,17 @@ static struct g2h_error *merge_all(struct merging *merging)
 
 /* ---- the order ---- */
 
-/* A node's place in the order: by depth, and at the same depth by example in the view. "(held by
+/* What a node is ordered by: by depth, and at the same depth by example in the view. "(held by
  * several)" may be below several nodes, with one example. */
-struct merged_place {
+struct order_key {
     uint32_t depth, example, parent_example, node;
 };
 
 /* Orders nodes by depth, then by their examples' numbers in the view. */
-static int merged_compare_places(const void *a, const void *b)
+static int compare_order_keys(const void *a, const void *b)
 {
-    const struct merged_place *one = a;
-    const struct merged_place *other = b;
+    const struct order_key *one = a;
+    const struct order_key *other = b;
     if (one->depth != other->depth)
         return COMPARE(one->depth, other->depth);
     if (one->example != other->example)
@@ -1157,17 +1172,16 @@ static int merged_compare_places(const void *a, const void *b)
     return 0;
 }
 
-/* Sets the sort key of each node. Parents come before their children, so a parent's depth is
- * known. */
-static void fill_places(const struct merged *merged, struct merged_place *places)
+/* Sets the key of each node. Parents come before their children, so a parent's depth is known. */
+static void fill_order_keys(const struct merged *merged, struct order_key *keys)
 {
     const struct merged_node *nodes = merged->nodes.data;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const uint32_t parent = nodes[i].parent;
-        places[i] = (struct merged_place){.example = nodes[i].example, .node = i};
+        keys[i] = (struct order_key){.example = nodes[i].example, .node = i};
         if (parent != MERGED_NONE) {
-            places[i].depth = places[parent].depth + 1;
-            places[i].parent_example = nodes[parent].example;
+            keys[i].depth = keys[parent].depth + 1;
+            keys[i].parent_example = nodes[parent].example;
         }
     }
 }
@@ -1177,19 +1191,20 @@ static void fill_places(const struct merged *merged, struct merged_place *places
 static struct g2h_error *renumber(struct merged *merged, uint32_t *new_numbers)
 {
     const size_t count = merged->nodes.count;
-    _cleanup_free_ struct merged_place *places = malloc(count * sizeof(*places));
+    _cleanup_free_ struct order_key *keys = malloc(count * sizeof(*keys));
     struct merged_node *nodes = malloc(count * sizeof(*nodes));
-    if (!places || !nodes) {
+    if (!keys || !nodes) {
         free(nodes);
         return &error_no_memory;
     }
-    fill_places(merged, places);
-    qsort(places, count, sizeof(*places), merged_compare_places);
+    fill_order_keys(merged, keys);
+    qsort(keys, count, sizeof(*keys), compare_order_keys);
     for (uint32_t i = 0; i < count; i++) {
-        new_numbers[places[i].node] = i;
-        nodes[i] = merged->nodes.data[places[i].node];
-        nodes[i].outermost = new_numbers[nodes[i].outermost]; /* it is here or further up */
-        if (i > 0)
+        new_numbers[keys[i].node] = i;
+        nodes[i] = merged->nodes.data[keys[i].node];
+        /* Both are here or at a lower depth, and have their new numbers already. */
+        nodes[i].outermost = new_numbers[nodes[i].outermost];
+        if (i > 0) /* the root has no parent */
             nodes[i].parent = new_numbers[nodes[i].parent];
     }
     free(merged->nodes.data);
@@ -1227,7 +1242,7 @@ static struct g2h_error *add_samples(struct merging *merging)
         struct g2h_record record;
         uint32_t object, node = UINT32_MAX;
         g2h_heap_record(heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
-        if (g2h_heap_find(heap, record.allocsample.object, &object))
+        if (g2h_heap_find(heap, record.allocsample.object, &object)) /* it may have been freed */
             node = g2h_view_object(merging->view, object);
         merging->merged->samples.data[i] =
             node != UINT32_MAX
@@ -1403,13 +1418,12 @@ void merged_deinit(struct merged *merged)
 }
 
 /* Marks a node and all below it. One pass suffices, because parents come before their children in
- * the array. */
-void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below)
+ * the array; so no node before this one is below it, and flags there are not read. */
+void merged_mark_below(const struct merged *merged, uint32_t node, bool *is_below)
 {
-    for (uint32_t i = item; i < merged->nodes.count; i++) {
-        const uint32_t above =
-            merged->nodes.data[i].parent; /* parents come before their children */
-        is_below[i] = i == item || (above != MERGED_NONE && above >= item && is_below[above]);
+    for (uint32_t i = node; i < merged->nodes.count; i++) {
+        const uint32_t above = merged->nodes.data[i].parent;
+        is_below[i] = i == node || (above != MERGED_NONE && above >= node && is_below[above]);
     }
 }
 
@@ -1427,6 +1441,7 @@ void package_of_class(const char *name, size_t size, const char **ret, size_t *r
          i++) { /* begin: after the last bracket in front of a name */
         depth += name[i] == '[';
         depth -= name[i] == ']' && depth > 0;
+        /* A bracket after a name, which is not that of an array's type, or of a map's key. */
         if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {
             end = i; /* the arguments of a generic type begin here */
             break;

@@ -136,8 +136,9 @@ bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node);
  * others that hold objects of the same class: these variables, and the objects, are below it. */
 bool merged_is_island(const struct merged *merged, uint32_t node);
 
-/* Sets the flags of all nodes from item on: whether they are item or below it. */
-void merged_mark_below(const struct merged *merged, uint32_t item, bool *is_below);
+/* Sets the flags of all nodes from this one on: whether they are it or below it. Those of the nodes
+ * before it stay as they are. */
+void merged_mark_below(const struct merged *merged, uint32_t node, bool *is_below);
 
 /* ---- packages ---- */
 

@@ -33,7 +33,7 @@ void stack_walk_begin(struct stack_walk *walk, const struct g2h_view *view, uint
 }
 
 /* Gets the next function, whichever it is. Returns false at the end of the stack. */
-static bool stack_walk_step(struct stack_walk *walk, struct g2h_view_call *ret)
+static bool next_function(struct stack_walk *walk, struct g2h_view_call *ret)
 {
     while (walk->frame < walk->goroutine.frame_count) {
         if (g2h_view_call(walk->view, walk->goroutine.first_frame + (size_t)walk->frame,
@@ -47,17 +47,17 @@ static bool stack_walk_step(struct stack_walk *walk, struct g2h_view_call *ret)
 
 /* Returns whether tracebacks leave a function out: those of the runtime that programs do not call,
  * and C's (showfuncinfo() of runtime/traceback.go). */
-static bool stack_is_hidden(struct g2h_bytes function)
+static bool is_hidden(struct g2h_bytes function)
 {
-    static const char runtime[] = "runtime.", *const shown[] = {
-                                                  "runtime.gopanic", "runtime.runFinalizers",
-                                                  "runtime.runfinq", "runtime.runCleanups"};
+    static const char runtime[] = "runtime.";
+    static const char *const shown[] = {"runtime.gopanic", "runtime.runFinalizers",
+                                        "runtime.runfinq", "runtime.runCleanups"};
     const size_t size = sizeof(runtime) - 1;
     for (size_t i = 0; i < COUNT_OF(shown); i++)
         if (bytes_are(function, shown[i]))
             return false;
     if (!bytes_begin(function, runtime))
-        return !bytes_contain(function, ".");
+        return !bytes_contain(function, "."); /* C has no packages */
     return function.size > size && !(function.data[size] >= 'A' && function.data[size] <= 'Z');
 }
 
@@ -69,13 +69,13 @@ static bool stack_is_hidden(struct g2h_bytes function)
 bool stack_walk_next(struct stack_walk *walk, struct g2h_view_call *ret)
 {
     static const char *const ends[] = {"runtime.goexit", "runtime.main", "runtime.corostart"};
-    while (stack_walk_step(walk, ret)) {
+    while (next_function(walk, ret)) {
         bool is_left_out = false;
         walk->has_arrived |=
             walk->goroutine.at == UINT32_MAX || ret->number == walk->goroutine.at || walk->is_whole;
         for (size_t i = 0; i < COUNT_OF(ends); i++)
             is_left_out |= bytes_are(ret->function, ends[i]);
-        is_left_out |= walk->goroutine.at != UINT32_MAX && stack_is_hidden(ret->function);
+        is_left_out |= walk->goroutine.at != UINT32_MAX && is_hidden(ret->function);
         if (walk->has_arrived && !ret->is_wrapper && (walk->is_whole || !is_left_out))
             return true;
     }
@@ -115,7 +115,7 @@ bool stack_append_frames(const struct findings *findings, uint32_t goroutine, st
     while (count < READ && (shown < SHOWN || !has_own) && stack_walk_next(&walk, &call)) {
         const bool is_own = g2h_exe_is_own(exe, call.function);
         if (shown < SHOWN || is_own) {
-            if (shown > 0)
+            if (shown > 0) /* count: of all functions so far; more than shown if any was left out */
                 text_append_string(text, count == shown ? " ← " : " ← … ← ");
             append_frame(findings, &call, text);
             shown++;
@@ -159,24 +159,20 @@ static int compare_minutes(const void *a, const void *b)
 static struct g2h_error *find_typical(const struct findings *findings, const uint32_t *list,
                                       uint32_t count, struct stack_place *ret)
 {
-    _cleanup_(map_deinit) struct map kinds = {0};
-    VECTOR(struct stack_kind) all = {0};
-    bool good = true;
-    for (uint32_t i = 0; i < count && good; i++) {
-        uint32_t at = as_u32(all.count);
-        good = map_put(&kinds, hash_stack(findings->view, list[i]), at, &at) &&
-               (at < all.count || vector_push(&all, ((struct stack_kind){0, list[i]})));
-        if (!good)
-            break;
-        all.data[at].count++;
+    _cleanup_(map_deinit) struct map kinds = {0}; /* hash of a stack → index in all */
+    _cleanup_vector_ VECTOR(struct stack_kind) all = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = as_u32(all.count);
+        TRY_MEMORY(map_put(&kinds, hash_stack(findings->view, list[i]), index, &index) &&
+                   (index < all.count || vector_push(&all, ((struct stack_kind){0, list[i]}))));
+        all.data[index].count++;
     }
     VECTOR_EACH(const struct stack_kind, kind, all)
-        if (kind->count > ret->alike) {
+        if (kind->count > ret->alike) { /* of equally frequent ones the first */
             ret->alike = kind->count;
             ret->example = kind->example;
         }
-    free(all.data);
-    return good ? NULL : &error_no_memory;
+    return NULL;
 }
 
 /* Finds the most frequent stack of the goroutines of a place, an example of it, and how long they
@@ -249,9 +245,10 @@ static bool reached_add(struct reached *reached, uint32_t node)
     if (bits_have(reached->set, node) || findings_kind_of(findings->view, node) != G2H_NODE_OBJECT)
         return true;
     bits_add(reached->set, node);
-    return (!is_inside(reached, node) &&
-            !findings_node(findings, reached_merged(reached, node))->is_garbage) ||
-           vector_push(&reached->left, node);
+    if (!is_inside(reached, node) &&
+        !findings_node(findings, reached_merged(reached, node))->is_garbage)
+        return true; /* add_from_outside() follows its edges */
+    return vector_push(&reached->left, node);
 }
 
 /* Adds what the edges of a node lead to: those that are pointers which the collector follows.
@@ -549,7 +546,7 @@ static struct g2h_error *count_ticking(const struct pattern_try *try, uint64_t *
 {
     _cleanup_(map_deinit) struct map channels = {0};
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    enum { MANY = 10 };
+    enum { MANY = 10 }; /* as for count_many() */
     struct g2h_view_goroutine goroutine;
     *ret = 0;
     if (try->count < MANY || !g2h_view_is_typed(try->findings->view))
@@ -640,9 +637,9 @@ static bool contexts_are_of(const struct findings *findings, uint32_t number)
     size_t size;
     g2h_view_brief(findings->view, number, &node);
     const char *name = findings_name_of(findings->view, number, &size);
-    const struct g2h_bytes is = bytes_at(name, size);
+    const struct g2h_bytes class = bytes_at(name, size);
     return node.kind == G2H_NODE_OBJECT &&
-           (bytes_begin(is, "map[context.canceler]struct {}") || bytes_begin(is, "context."));
+           (bytes_begin(class, "map[context.canceler]struct {}") || bytes_begin(class, "context."));
 }
 
 /* Removes the nodes from a set to which anything but contexts and their maps leads: a cancel
@@ -654,14 +651,15 @@ static struct g2h_error *contexts_remove_used(const struct findings *findings, u
     struct g2h_edge edge;
     TRY(g2h_edges_create(findings->view, &edges));
     for (uint32_t i = 0; i < nodes; i++) {
-        bool is_known = false, is_of = false;
+        bool is_asked = false; /* few nodes lead to the set, so only these are asked, and once */
+        bool is_context = false;
         g2h_edges_begin_targets(edges, i, i + 1);
         while (g2h_edges_next(edges, &edge)) {
             if (!bits_have(set, edge.target) || !g2h_edge_leads(edge.flags))
                 continue;
-            is_of = is_known ? is_of : contexts_are_of(findings, i);
-            is_known = true;
-            if (!is_of)
+            is_context = is_asked ? is_context : contexts_are_of(findings, i);
+            is_asked = true;
+            if (!is_context)
                 set[edge.target / 64] &= ~(UINT64_C(1) << edge.target % 64);
         }
     }
@@ -733,9 +731,11 @@ struct g2h_error *pattern_find_objects(const struct findings *findings, uint32_t
 {
     const uint32_t parent = findings_node(findings, node)->parent;
     *ret = (struct pattern){.meaning = NULL};
+    if (parent == MERGED_NONE)
+        return NULL;
     for (size_t i = 0; i < COUNT_OF(object_patterns); i++) {
         size_t size;
-        if (parent == MERGED_NONE || !pattern_is_of_class(findings, node, object_patterns[i].class))
+        if (!pattern_is_of_class(findings, node, object_patterns[i].class))
             continue;
         const char *name = merged_name(&findings->merged, parent, &size);
         const struct g2h_bytes holder = bytes_at(name, size);

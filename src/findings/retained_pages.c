@@ -76,8 +76,8 @@ void span_walk_begin(const struct g2h_view *view, uint32_t first, uint32_t end,
         ret->behind = before.end;
 }
 
-/* Returns the first object after number at whose address is at least end: looks at one, two, four …
- * objects further, then between the last two of these. */
+/* Returns the first object after the one with number at that is at address end or further: looks
+ * at one, two, four … objects further, then between the last two of these. */
 static uint32_t objects_until(const struct span_walk *walk, uint32_t at, uint64_t end)
 {
     uint32_t step = 1;
@@ -151,7 +151,7 @@ static bool span_walk_span(struct span_walk *walk, uint64_t address, struct span
  * and last one, others one by one. Returns false at the end. */
 bool span_walk_next(struct span_walk *walk, struct span *ret)
 {
-    for (;; walk->at++) {
+    for (;; walk->at++) { /* over objects of the span before, and objects in no span */
         if (walk->at >= walk->end)
             return false;
         const uint64_t address = g2h_heap_address(walk->heap, walk->at);
@@ -226,7 +226,7 @@ static struct g2h_error *pages_tree_number(struct pages_tree *ret, uint32_t coun
 /* Returns the lowest node that is a node, or above it, and that has a position below it. */
 static uint32_t pages_tree_above(const struct pages_tree *tree, uint32_t node, uint32_t position)
 {
-    while (tree->end[node] <= position)
+    while (tree->end[node] <= position) /* a jump that is not too far, or else one step */
         node = tree->end[tree->jump[node]] <= position ? tree->jump[node] : tree->parent[node];
     return node;
 }
@@ -503,7 +503,7 @@ static uint64_t empty_of(const struct holders_finder *finder, uint32_t node)
 }
 
 /* Queues the children of a node that keep enough. Returns false if memory runs out. */
-static bool holders_push_children(struct holders_finder *finder, uint32_t node)
+static bool push_children(struct holders_finder *finder, uint32_t node)
 {
     for (uint32_t i = findings_node(finder->findings, node)->child; i != MERGED_NONE;
          i = findings_node(finder->findings, i)->sibling)
@@ -512,15 +512,22 @@ static bool holders_push_children(struct holders_finder *finder, uint32_t node)
     return true;
 }
 
+/* Returns the child of a node that keeps nearly all of the node's free slots, or MERGED_NONE. */
+static uint32_t keeping_child(const struct holders_finder *finder, uint32_t node)
+{
+    for (uint32_t i = findings_node(finder->findings, node)->child; i != MERGED_NONE;
+         i = findings_node(finder->findings, i)->sibling)
+        if (empty_of(finder, i) / NEARLY_ALL >= empty_of(finder, node) / 100)
+            return i;
+    return MERGED_NONE;
+}
+
 /* Goes down from an object as long as one of the objects below keeps nearly all of the free slots.
  */
 static uint32_t keeper_below(const struct holders_finder *finder, uint32_t node)
 {
     for (;;) {
-        uint32_t child = findings_node(finder->findings, node)->child;
-        while (child != MERGED_NONE &&
-               empty_of(finder, child) / NEARLY_ALL < empty_of(finder, node) / 100)
-            child = findings_node(finder->findings, child)->sibling;
+        const uint32_t child = keeping_child(finder, node);
         if (child == MERGED_NONE)
             return node;
         node = child;
@@ -542,14 +549,14 @@ static bool has_keepers(const struct holders_finder *finder, uint32_t node)
 
 /* Adds the holder of what an object keeps. If that is only one object, whose children keep a part
  * each, these are examined for themselves. Returns false if memory runs out. */
-static bool holders_add_object(struct holders_finder *finder, uint32_t top)
+static bool add_object(struct holders_finder *finder, uint32_t top)
 {
     const struct findings *findings = finder->findings;
     const uint32_t item = keeper_below(finder, top);
     uint32_t node = item;
     if (findings_node(findings, item)->count == 1 && has_keepers(finder, item))
-        return holders_push_children(finder, item);
-    while (node != top && findings_node(findings, node)->count != 1)
+        return push_children(finder, item);
+    while (node != top && findings_node(findings, node)->count != 1) /* to a single object */
         node = findings_node(findings, node)->parent;
     return vector_push(
         &finder->pages->holders,
@@ -558,14 +565,14 @@ static bool holders_add_object(struct holders_finder *finder, uint32_t top)
 
 /* Examines a node: objects and goroutines in one place are holders; what is above them has what
  * they share. Returns false if memory runs out. */
-static bool holders_examine(struct holders_finder *finder, uint32_t node)
+static bool examine(struct holders_finder *finder, uint32_t node)
 {
     const struct findings *findings = finder->findings;
     const struct pages_sum *own = &findings->pages.own[node];
     const struct pages_holder here = {
         .node = node, .item = node, .sum = findings->pages.retained[node]};
     if (findings_node(findings, node)->kind == MERGED_CLASS)
-        return holders_add_object(finder, node);
+        return add_object(finder, node);
     if (is_of_kind(&findings->merged, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
         is_of_kind(&findings->merged, node, G2H_NODE_GOROUTINE))
         return vector_push(&finder->pages->holders, here);
@@ -574,7 +581,7 @@ static bool holders_examine(struct holders_finder *finder, uint32_t node)
             &finder->pages->holders,
             ((struct pages_holder){.node = node, .item = node, .is_shared = true, .sum = *own})))
         return false;
-    return holders_push_children(finder, node);
+    return push_children(finder, node);
 }
 
 /* Orders holders by the empty bytes of their pages, most first; equal ones by node. */
@@ -710,9 +717,12 @@ static struct g2h_error *find_all_sharers(const struct pages_finder *found, stru
     finder.bytes = calloc(count, sizeof(*finder.bytes));
     finder.last = calloc(count, sizeof(*finder.last));
     TRY_MEMORY(finder.branch && finder.bytes && finder.last);
-    for (size_t i = 0, named = 0; i < pages->holders.count && named < MOST_SHARED; i++)
-        if (pages->holders.data[i].is_shared && ++named > 0)
-            TRY(find_sharers(&finder, &pages->holders.data[i]));
+    for (size_t i = 0, named = 0; i < pages->holders.count && named < MOST_SHARED; i++) {
+        if (!pages->holders.data[i].is_shared)
+            continue;
+        TRY(find_sharers(&finder, &pages->holders.data[i]));
+        named++;
+    }
     return NULL;
 }
 
@@ -724,10 +734,10 @@ static struct g2h_error *find_holders(const struct pages_finder *found, struct p
     const uint64_t share = pages_all(pages).empty / 100 * LEAST_OF_FREE;
     struct holders_finder finder = {
         .findings = found->findings, .threshold = MAX(share, LEAST), .pages = pages};
-    bool is_any_shared = false,
-         good = empty_of(&finder, 0) < finder.threshold || vector_push(&finder.left, 0);
+    bool is_any_shared = false;
+    bool good = empty_of(&finder, 0) < finder.threshold || vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
-        good = holders_examine(&finder, finder.left.data[--finder.left.count]);
+        good = examine(&finder, finder.left.data[--finder.left.count]);
     free(finder.left.data);
     TRY_MEMORY(good);
     vector_sort(&pages->holders, compare_holders);

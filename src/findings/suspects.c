@@ -213,7 +213,7 @@ static struct g2h_bytes element_of(const char *name, size_t size)
     const struct g2h_bytes all = bytes_at(name, size);
     size_t at = bytes_begin(all, "map[") ? strlen("map") : 0;
     int depth = 0;
-    for (; at < size; at++) {
+    for (; at < size; at++) { /* to the end of "[]" or "[key]"; of other names, no further */
         depth += (name[at] == '[') - (name[at] == ']');
         if (depth == 0)
             break;
@@ -338,14 +338,13 @@ static void set_holder(const struct merged *merged, struct suspect *suspect)
     const struct merged_node *nodes = merged->nodes.data;
     uint32_t at = nodes[suspect->item].parent;
     uint32_t above = at;
-    uint32_t entries = MERGED_NONE;
+    bool is_in_list = false;
+    /* Up through the elements of a list, and the interfaces of the values in them. */
     for (; at != MERGED_NONE &&
            (is_of(merged, at, G2H_RUNTIME_ENTRY) || merged_form(merged, at) == G2H_FORM_INTERFACE);
          at = nodes[at].parent)
-        if (is_of(merged, at, G2H_RUNTIME_ENTRY))
-            entries = at;
-    suspect->held_at =
-        entries != MERGED_NONE && nodes[at].kind != MERGED_SYNTHETIC ? at : MERGED_NONE;
+        is_in_list = is_in_list || is_of(merged, at, G2H_RUNTIME_ENTRY);
+    suspect->held_at = is_in_list && nodes[at].kind != MERGED_SYNTHETIC ? at : MERGED_NONE;
     for (; is_of(merged, at, G2H_RUNTIME_TRIE); at = above = nodes[at].parent)
         suspect->held_at = at;
     while (above != MERGED_NONE && merged_form(merged, above) == G2H_FORM_INTERFACE)
@@ -560,7 +559,7 @@ static void replace_by(const struct suspects_finder *finder, size_t number, uint
             found->data[kept++] = found->data[i];
     found->count = kept;
     struct suspect *suspect = &found->data[number];
-    if (suspect->item == arrays) {
+    if (suspect->item == arrays) { /* what is known of its container and holder stays true */
         suspect->pinned = *pinned;
         return;
     }
@@ -576,7 +575,7 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
                                      const struct findings *findings)
 {
     enum { MOST = 3 };
-    uint32_t last = MERGED_NONE;
+    uint32_t last = MERGED_NONE; /* the arrays that were asked for last: not twice */
     for (size_t i = 0; i < finder->found->count && i < MOST; i++) {
         const struct suspect *suspect = &finder->found->data[i];
         const uint32_t arrays = suspect->is_goroutines || suspect->is_deferred
@@ -840,8 +839,9 @@ static bool is_of_reflected(const struct suspects_finder *finder, const struct c
                             uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
-    const uint64_t count = containers_count(&finder->containers, node),
-                   times = count / (container->entries + !container->entries);
+    const uint64_t count = containers_count(&finder->containers, node);
+    const uint64_t entries = MAX(container->entries, 1); /* a divisor */
+    const uint64_t times = count / entries;
     uint32_t package = nodes[node].parent;
     if (merged_is_island(finder->merged, package)) /* compared trees have islands of one class */
         package = nodes[package].parent;
@@ -896,7 +896,7 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
     TRY(find_beside(finder, findings, *number, sets, &beside));
     const struct beside_pointers *pointers = &beside->pointers;
     const uint32_t *candidates = beside->candidates;
-    while (is_more) {
+    while (is_more) { /* what has been added may confirm what has not */
         is_more = false;
         for (uint32_t i = 0; i < beside->count; i++) {
             uint64_t sum = 0, following = 0;
@@ -943,7 +943,8 @@ static struct g2h_error *add_all_beside(const struct suspects_finder *finder,
         for (size_t i = 0; i < finder->found->count && count < WHO_SUSPECTS; i++) {
             const struct suspect *suspect = &finder->found->data[i];
             const bool is_now = is_of_program(finder->merged, suspect) == (pass == 0);
-            count += is_now || pass == 1;
+            count +=
+                is_now || pass == 1; /* the second pass ends at the first WHO_SUSPECTS of all */
             if (is_now && may_have_beside(suspect))
                 TRY(add_beside(finder, findings, &sets, &i));
         }
@@ -1107,8 +1108,6 @@ static struct g2h_error *find_parts(const struct suspects_finder *finder, struct
     return NULL;
 }
 
-/* Examines nodes from a work list, from the root on, until no node is left that is large enough.
- * Suspects are sorted twice, because arrays may replace some of them. */
 /* ---- pages ---- */
 
 /* Returns whether a suspect is a holder of free slots, or in one, or has one in it. */
@@ -1202,6 +1201,7 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
     bool good = !error && finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = suspects_examine(&finder, finder.left.data[--finder.left.count]);
+    /* Sorted after each step that changes bytes, since the next one is for the first suspects. */
     vector_sort(ret, suspects_compare);
     if (!error)
         error = good ? find_pinned(&finder, findings) : &error_no_memory;
@@ -1358,7 +1358,7 @@ static uint32_t holder_above(const struct example_finder *finder, uint32_t numbe
 }
 
 /* The weight of each object if majority_holder() is to count them. */
-static uint64_t one(const struct example_finder *finder, uint32_t number)
+static uint64_t weigh_as_one(const struct example_finder *finder, uint32_t number)
 {
     (void)finder, (void)number;
     return 1;
@@ -1430,13 +1430,13 @@ static bool has_most(struct example_finder *finder, int64_t line, struct example
     const uint32_t holder = majority_holder(finder, holder_of, example_weight_of);
     if (holder == NONE)
         return false;
-    const uint64_t above = ret->above;
+    const uint64_t known_above = ret->above;
     struct example found;
     example_sum_up(finder, holder, &found);
     ret->above = found.above =
-        line == finder->above && !finder->is_outermost ? found.holders : above;
-    const bool is_alone = found.holders <= 1, /* else it must have 3/2 of the average */
-        is_above_average = found.retained / 3 * found.holders > finder->retained / 2;
+        line == finder->above && !finder->is_outermost ? found.holders : known_above;
+    const bool is_alone = found.holders <= 1; /* else it must have 3/2 of the average */
+    const bool is_above_average = found.retained / 3 * found.holders > finder->retained / 2;
     if (finder->holders < 2 || found.retained <= finder->retained / 2 ||
         (!is_alone && !is_above_average))
         return false;
@@ -1462,7 +1462,7 @@ static bool find_most(struct example_finder *finder, struct example *ret)
         const bool is_holder = node->kind == MERGED_CLASS ||
                                findings_is_kind(findings, line, G2H_NODE_GOROUTINE) ||
                                findings_is_kind(findings, line, G2H_NODE_FRAME);
-        if (!is_holder || node->count < 2 || finder->is_item[line])
+        if (!is_holder || node->count < 2 || finder->is_item[line]) /* UPPERMOST was for items */
             continue;
         if (has_most(finder, line, ret))
             return true;
@@ -1591,8 +1591,10 @@ static void mark_branches(struct example_finder *finder)
 {
     uint64_t count = 0;
     example_find_holders(finder, NEAREST);
-    const uint32_t root = majority_holder(finder, holder_above, one);
-    for (size_t i = 0; root != NONE && i < finder->items.count; i++) {
+    const uint32_t root = majority_holder(finder, holder_above, weigh_as_one);
+    if (root == NONE)
+        return;
+    for (size_t i = 0; i < finder->items.count; i++) {
         const uint32_t number = finder->items.data[i];
         finder->is_branch[number] = holder_above(finder, number) == root;
         count += finder->is_branch[number];
@@ -1672,7 +1674,7 @@ static struct g2h_error *example_find_items(struct example_finder *finder)
 static struct g2h_error *list_items(struct example_finder *finder)
 {
     bool *is_wanted = finder->is_seen;
-    for (uint32_t number = finder->count; number-- > 1;) {
+    for (uint32_t number = finder->count; number-- > 1;) { /* a dominator has a lower number */
         if (example_is_object(finder, number))
             is_wanted[number] = true;
         if (is_wanted[number])
@@ -1771,6 +1773,7 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
     _cleanup_free_ bool *is_below = calloc(findings->merged.nodes.count, sizeof(*is_below));
     TRY_MEMORY(is_below);
     merged_mark_below(&findings->merged, item, is_below);
+    /* Up to the last dominator that is in the suspect: that is the uppermost object. */
     for (uint32_t i = g2h_dominators_number(dominators, from); i > 0 && is_below[lines[i]];
          i = g2h_dominators_above(dominators, i))
         uppermost = g2h_dominators_node(dominators, i);
@@ -1783,15 +1786,24 @@ static struct g2h_error *count_pointers(const struct findings *findings, uint32_
     return NULL;
 }
 
+/* Returns what a map or slice has many of; NULL for other classes. */
+static const char *part_of_form(enum g2h_class_form form)
+{
+    if (form == G2H_FORM_MAP)
+        return "entry";
+    return form == G2H_FORM_SLICE ? "element" : NULL;
+}
+
 /* Finds what holds a suspect's example: how many holders there are, and which part of one (part: an
  * entry of a map, an element of a slice) it hangs on, if it does on one: only a list or a tree
- * (example->uppermost is 1) of several objects can, and one pointer must lead there. */
+ * (example->uppermost is 1) of several objects can, and one pointer must lead there. The suspect
+ * must have a holder. */
 struct g2h_error *who_find_holders(const struct findings *findings, const struct suspect *suspect,
                                    const struct example *example, struct who_holders *ret)
 {
-    const enum g2h_class_form form = merged_form(&findings->merged, suspect->holder);
+    assert(suspect->holder != MERGED_NONE);
+    const char *part = part_of_form(merged_form(&findings->merged, suspect->holder));
     const bool is_above = suspect->holder == findings_node(findings, suspect->item)->parent;
-    const char *part = form == G2H_FORM_MAP ? "entry" : form == G2H_FORM_SLICE ? "element" : NULL;
     uint64_t pointers = 0;
     if (part && suspect->count > 1 && example->uppermost == 1)
         TRY(count_pointers(findings, suspect->item, example->node, &pointers));
@@ -1803,6 +1815,7 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
                                 .part = pointers == 1 ? part : NULL};
     if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
         ret->count = above->count; /* the headers of these maps are in frames */
+    /* Each heap of timers that join_timers() has added, as a whole or in part, is a holder, too. */
     for (uint32_t i = 0; i < suspect->container.beside_count; i++) {
         const uint32_t beside = suspect->container.beside[i];
         const uint32_t parent = findings_node(findings, beside)->parent;
@@ -2195,7 +2208,9 @@ static struct g2h_error *sharing_append(const struct findings *findings,
 {
     struct text *text = &sharing->who->sharers;
     uint32_t end;
-    for (uint32_t i = 0; i < sharing->count && i < SHARERS_MOST && sharing->count > 1; i++) {
+    if (sharing->count <= 1)
+        return NULL;
+    for (uint32_t i = 0; i < sharing->count && i < SHARERS_MOST; i++) {
         _cleanup_(text_deinit) struct text path = {0};
         TRY(append_variable(findings, sharing->found[i], &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
@@ -2257,7 +2272,8 @@ static uint32_t co_holders_line(const struct co_holders *holders, uint32_t line)
 }
 
 /* Returns whether an edge holds an object of top from outside of it. *ret_key becomes the same for
- * all edges of one of those who hold it. */
+ * all edges of one of those who hold it: of a root each variable, which is the name of its edges,
+ * or all edges that only have an index, is one; of objects their line. */
 static bool co_holders_want(const struct co_holders *holders, const struct g2h_edge *edge,
                             uint64_t *ret_key)
 {
@@ -2350,7 +2366,7 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
         one->has = zeroed_alloc(nodes / 64 + 1, sizeof(*one->has));
         TRY_MEMORY(one->has);
     }
-    for (size_t i = CO_HOLDERS; i < holders->list.count; i++)
+    for (size_t i = CO_HOLDERS; i < holders->list.count; i++) /* these are not counted */
         map_set(&holders->by_key, holders->list.data[i].key, CO_HOLDERS);
     g2h_edges_begin_targets(edges, 0, nodes);
     while (g2h_edges_next(edges, &edge)) {
@@ -2368,15 +2384,15 @@ static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h
     return NULL;
 }
 
-/* Sets *ret to how many of the objects one container has, of a holder (its key is of) that several
+/* Sets *ret to how many of the objects one container has, of a holder (by its key) that several
  * containers are, such as all maps of a class: the one that a node is, or is memory of. */
 static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
-                                             struct g2h_edges *edges, uint64_t of, uint32_t node,
-                                             uint64_t *ret)
+                                             struct g2h_edges *edges, uint64_t holder_key,
+                                             uint32_t node, uint64_t *ret)
 {
     const struct findings *findings = holders->findings;
-    const uint32_t nodes = g2h_view_node_count(findings->view),
-                   container = container_of_memory(findings, node);
+    const uint32_t nodes = g2h_view_node_count(findings->view);
+    const uint32_t container = container_of_memory(findings, node);
     _cleanup_free_ uint64_t *has = zeroed_alloc(nodes / 64 + 1, sizeof(*has));
     struct g2h_edge edge;
     uint64_t key;
@@ -2384,7 +2400,8 @@ static struct g2h_error *co_holders_count_of(const struct co_holders *holders,
     *ret = 0;
     g2h_edges_begin_targets(edges, 0, nodes);
     while (g2h_edges_next(edges, &edge)) {
-        if (!co_holders_want(holders, &edge, &key) || key != of || bits_have(has, edge.target) ||
+        if (!co_holders_want(holders, &edge, &key) || key != holder_key ||
+            bits_have(has, edge.target) || /* by another pointer of the container */
             container_of_memory(findings, edge.source) != container)
             continue;
         bits_add(has, edge.target);
@@ -2466,7 +2483,7 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     uint32_t number = g2h_dominators_number(findings->dominators, who->path_end);
     while (findings_node(findings, findings_node(findings, top)->parent)->kind == MERGED_CLASS)
         top = findings_node(findings, top)->parent;
-    while (number > 0 && findings->merged.of[number] != top)
+    while (number > 0 && findings->merged.of[number] != top) /* up to the object of top above it */
         number = g2h_dominators_above(findings->dominators, number);
     if (number == 0 || findings_node(findings, top)->count < 2)
         return NULL;
@@ -2481,11 +2498,11 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
     if (holders.list.count < 2)
         return NULL;
     TRY(co_holders_count(&holders, edges));
-    const struct co_holder *most = co_holders_most(&holders),
-                           *known = is_by ? co_holders_of(&holders, by) : NULL;
+    const struct co_holder *most = co_holders_most(&holders);
+    const struct co_holder *named = is_by ? co_holders_of(&holders, by) : NULL; /* by the path */
     assert(most);
-    if (!known || known->count < most->count / 2 ||
-        (is_of_one_each(known) && !is_of_one_each(most))) {
+    if (!named || named->count < most->count / 2 ||
+        (is_of_one_each(named) && !is_of_one_each(most))) {
         uint32_t held = most->held;
         uint32_t end = held;
         by = most->holder;
@@ -2496,13 +2513,13 @@ static struct g2h_error *name_holder_of_most(const struct findings *findings, st
         }
         who->path.size = 0;
         TRY(path_append_by(findings->paths, by, held, end, &who->path, &who->path_end));
-        known = most;
+        named = most;
     }
-    who->path_count = known->count;
-    if (known->container == UINT32_MAX && !is_of_one_each(known))
-        TRY(co_holders_count_of(&holders, edges, known->key, by, &who->path_count));
+    who->path_count = named->count;
+    if (named->container == UINT32_MAX && !is_of_one_each(named)) /* the path is by one of them */
+        TRY(co_holders_count_of(&holders, edges, named->key, by, &who->path_count));
     who->path_of = findings_node(findings, top)->count;
-    return who->path_count == who->path_of ? name_one_container(findings, known, who) : NULL;
+    return who->path_count == who->path_of ? name_one_container(findings, named, who) : NULL;
 }
 
 /* Returns whether nothing alone holds the objects of an item, or those that hold them: what is
@@ -2513,9 +2530,10 @@ static bool is_shared(const struct findings *findings, uint32_t item)
     uint32_t above = findings_node(findings, item)->parent;
     while (above != MERGED_NONE && findings_node(findings, above)->kind == MERGED_CLASS)
         above = findings_node(findings, above)->parent;
-    if (above == MERGED_NONE || who_shares(findings, item) != MERGED_NONE)
-        return above != MERGED_NONE;
-    return findings_is_kind(findings, above, G2H_NODE_PACKAGE) ||
+    if (above == MERGED_NONE)
+        return false;
+    return who_shares(findings, item) != MERGED_NONE ||
+           findings_is_kind(findings, above, G2H_NODE_PACKAGE) ||
            findings_is_kind(findings, above, G2H_NODE_DATA) ||
            findings_is_kind(findings, above, G2H_NODE_BSS) ||
            merged_is_island(&findings->merged, above);
@@ -2784,7 +2802,7 @@ static void rest_add(struct who_rest *rest, uint32_t node, int64_t grown)
         at--;
     if (at == WHO_REST)
         return;
-    rest->count += rest->count < WHO_REST;
+    rest->count += rest->count < WHO_REST; /* of a full list the last one falls out */
     for (size_t i = rest->count - 1; i > at; i--)
         rest->classes[i] = rest->classes[i - 1];
     rest->classes[at].node = node;

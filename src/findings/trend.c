@@ -50,13 +50,15 @@ static uint64_t trend_distance(uint64_t one, uint64_t other)
 static unsigned straightness_of(const uint64_t *numbers, size_t count)
 {
     const double first = (double)numbers[0];
-    const double all = (double)numbers[count - 1] - first;
+    const double growth = (double)numbers[count - 1] - first;
     double farthest = 0;
     for (size_t i = 1; i + 1 < count; i++) {
-        const double line = first + all * (double)i / (double)(count - 1);
+        const double line = first + growth * (double)i / (double)(count - 1);
         farthest = fmax(farthest, fabs((double)numbers[i] - line));
     }
-    return all <= 0 || farthest >= all ? 0 : (unsigned)(100 * (1 - farthest / all) + 0.5);
+    if (growth <= 0 || farthest >= growth)
+        return 0;
+    return (unsigned)(100 * (1 - farthest / growth) + 0.5);
 }
 
 /* Returns the index from which on all numbers are away from the last one by at most a tenth of
@@ -81,9 +83,9 @@ static unsigned trend_third(unsigned intervals)
 static bool has_stopped(const uint64_t *numbers, size_t count, uint64_t range, size_t since)
 {
     assert(since < count);
-    const size_t stayed = count - 1 - since;
-    const size_t least = (count - 1) / 4;
-    return since > 0 && numbers[since] > numbers[0] && stayed >= 2 && stayed >= least &&
+    const size_t stayed = count - 1 - since; /* intervals, as the two others */
+    const size_t quarter = (count - 1) / 4;
+    return since > 0 && numbers[since] > numbers[0] && stayed >= 2 && stayed >= quarter &&
            numbers[since] - numbers[0] >= range - range / 5;
 }
 
@@ -103,19 +105,20 @@ static bool still_grows(const uint64_t *numbers, size_t count, const struct tren
 {
     enum { LONGER = TREND_LEAST - 1 };
     const unsigned intervals = course->intervals;
-    bool is_often =
-        course->ups >= intervals - intervals / 10 && fallen <= (uint64_t)course->grown / 20;
     if (course->grown <= 0 || course->tail <= 0)
         return false;
-    for (size_t step = 2; !is_often && fallen == 0 && intervals / step >= LONGER; step++)
-        is_often = ascends(numbers, count, step);
-    return is_often;
+    if (course->ups >= intervals - intervals / 10 && fallen <= (uint64_t)course->grown / 20)
+        return true;
+    for (size_t step = 2; fallen == 0 && intervals / step >= LONGER; step++)
+        if (ascends(numbers, count, step))
+            return true;
+    return false;
 }
 
 /* Returns whether the growth becomes less all the time, from the first interval to the last, as
- * that of a cache that fills with random keys does. A sixth of the time is compared with the next
- * one. The load of a leak that falls once does not look like that, since its growth is about the
- * same before that, and after. */
+ * that of a cache that fills with random keys does: in each sixth of the time by a tenth or more.
+ * The load of a leak that falls once does not look like that, since its growth is about the same
+ * before that, and after. */
 static bool is_converging(const uint64_t *numbers, size_t count)
 {
     enum { PARTS = 6 };
@@ -137,8 +140,8 @@ static bool is_converging(const uint64_t *numbers, size_t count)
 static bool is_steady(const uint64_t *numbers, size_t count, const struct trend_course *course,
                       bool has_settled)
 {
-    enum { MANY = 5 };
-    static const double least[MANY] = {0.1, 0.1, 0.05, 0.025, 0.01};
+    enum { MANY = 5 }; /* intervals in which chance does not do that at any rate */
+    static const double least[MANY] = {0.1, 0.1, 0.05, 0.025, 0.01}; /* by intervals */
     const unsigned third = trend_third(course->intervals);
     const double rate = (double)course->tail / third,
                  average = (double)course->grown / course->intervals;
@@ -159,10 +162,10 @@ static enum trend_kind trend_kind_of(const uint64_t *numbers, size_t count,
                                      uint64_t fallen)
 {
     const uint64_t range = course->most - course->least;
-    const bool is_much = range >= course->most / 10, /* a full cache changes by less */
-        has_settled = is_much && has_stopped(numbers, count, range, course->since),
-               grows = still_grows(numbers, count, course, fallen);
-    if (grows && is_steady(numbers, count, course, has_settled))
+    const bool is_much = range >= course->most / 10; /* a full cache changes by less */
+    const bool has_settled = is_much && has_stopped(numbers, count, range, course->since);
+    const bool grows = still_grows(numbers, count, course, fallen);
+    if (grows && is_steady(numbers, count, course, has_settled)) /* a slow leak counts, too */
         return TREND_STEADY;
     if (!is_much)
         return TREND_LEVEL;
@@ -295,7 +298,7 @@ static struct g2h_error *find_named(struct g2h_trend *trend, const struct trend_
     uint32_t known;
     *ret = MERGED_NONE;
     if (!string_pool_find(&trend->names, name, size, &known)) {
-        if (number >= MOST_PLACES)
+        if (number >= MOST_PLACES) /* a new name would be of a new place */
             return NULL;
         TRY_MEMORY(string_pool_intern(&trend->names, name, size, &known));
     }
@@ -339,20 +342,20 @@ static struct g2h_error *find_anywhere(struct g2h_trend *trend, const struct mer
                                        uint32_t node, uint32_t place)
 {
     const struct merged_node *nodes = merged->nodes.data;
-    struct trend_place at = {.parent = TREND_ANYWHERE, .kind = MERGED_CLASS};
+    struct trend_place sum = {.parent = TREND_ANYWHERE, .kind = MERGED_CLASS};
     uint32_t found = TREND_ANYWHERE;
     size_t size;
     if (nodes[nodes[node].parent].kind == MERGED_CLASS) {
         const char *above = merged_name(merged, nodes[node].parent, &size);
-        at.is_plumbing = is_plumbing(merged, nodes[node].parent);
-        TRY(find_named(trend, &at, above, size, &found));
+        sum.is_plumbing = is_plumbing(merged, nodes[node].parent);
+        TRY(find_named(trend, &sum, above, size, &found));
         if (found == MERGED_NONE)
             return NULL;
     }
-    at.parent = found;
-    at.is_plumbing = is_plumbing(merged, node);
+    sum.parent = found;
+    sum.is_plumbing = is_plumbing(merged, node);
     const char *name = merged_name(merged, node, &size);
-    TRY(find_named(trend, &at, name, size, &found));
+    TRY(find_named(trend, &sum, name, size, &found));
     trend->places.data[place].anywhere = found;
     return NULL;
 }
@@ -403,7 +406,7 @@ static struct g2h_error *add_nodes(struct g2h_trend *trend, struct trend_heap *h
         TRY(trend_add_value(heap, places[i], merged, i));
         const struct trend_place *place = &trend->places.data[places[i]];
         if (node->kind == MERGED_CLASS && place->anywhere == MERGED_NONE && !place->is_pooled)
-            TRY(find_anywhere(trend, merged, i, places[i]));
+            TRY(find_anywhere(trend, merged, i, places[i])); /* may move the list of places */
         if (trend->places.data[places[i]].anywhere != MERGED_NONE)
             TRY(trend_add_value(heap, trend->places.data[places[i]].anywhere, merged, i));
     }
@@ -453,6 +456,7 @@ static struct g2h_error *trend_fill(struct g2h_trend *trend, struct addition *ad
 /* Forgets the last heap if another one comes and it is not to be kept. */
 static void forget_last(struct g2h_trend *trend)
 {
+    /* Every stride-th heap is kept, counted from the first one, number 0. */
     if (trend->heaps.count > 0 && (trend->added - 1) % trend->stride != 0)
         heap_deinit(&trend->heaps.data[--trend->heaps.count]);
 }
@@ -496,14 +500,14 @@ static void forget_held(struct g2h_trend *trend)
  * and there are some in the last one. */
 static bool knows_entries(const struct g2h_trend *trend, uint32_t place)
 {
-    bool is_any = false;
+    bool has_entries = false; /* in the heap that was looked at last */
     for (size_t i = 0; i < trend->heaps.count; i++) {
         const struct trend_value value = trend_value_of(trend, i, place);
         if (value.count > 0 && value.entries == 0)
             return false;
-        is_any = value.entries > 0;
+        has_entries = value.entries > 0;
     }
-    return is_any;
+    return has_entries;
 }
 
 /* Returns whether a place is one map or the like, of which entries are known and nothing below it:
@@ -524,7 +528,7 @@ struct container_search {
     struct containers containers;
     uint32_t *nodes; /* by place: its node that retains most, or MERGED_NONE */
     uint32_t *owner; /* by node: the place whose container it is in, or MERGED_NONE */
-    bool *is_in;
+    bool *is_in;     /* by node: it is a part of the container that was found last */
 };
 
 static void container_search_deinit(struct container_search *search)
@@ -602,7 +606,8 @@ static struct g2h_error *container_search_begin(struct container_search *search)
     return find_growth(search);
 }
 
-/* Returns whether a container may be below a node: it is a variable, or objects. */
+/* Returns whether a container may be below a node, as suspects have it: objects, the node of a
+ * variable, or the pointer of a variable that leads to a single object. */
 static bool may_begin(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *at = &merged->nodes.data[node];
@@ -655,14 +660,14 @@ static struct g2h_error *add_parts(const struct container_search *search, uint32
     const uint32_t *places = search->places;
     const uint32_t node = container->node;
     const uint32_t item = container->item;
-    if (node == MERGED_NONE || container->is_all)
+    if (node == MERGED_NONE || container->is_all) {
         TRY(add_part(trend, found, places[node == MERGED_NONE ? item : node], TREND_RETAINED));
-    else
+    } else {
         TRY(add_part(trend, found, places[node], TREND_OWN));
-    for (uint32_t i = node == MERGED_NONE || container->is_all ? MERGED_NONE : nodes[node].child;
-         i != MERGED_NONE; i = nodes[i].sibling)
-        if (container_has(&search->containers, container, i))
-            TRY(add_part(trend, found, places[i], TREND_RETAINED));
+        for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+            if (container_has(&search->containers, container, i))
+                TRY(add_part(trend, found, places[i], TREND_RETAINED));
+    }
     const uint32_t counted = suspect_node_of_entries(&search->findings->merged, suspect);
     if (counted != MERGED_NONE && places[counted] != MERGED_NONE &&
         knows_entries(trend, places[counted]))
@@ -677,8 +682,9 @@ static struct g2h_error *add_parts(const struct container_search *search, uint32
  * more, or larger. */
 static uint32_t node_of_found(const struct container_search *search, uint32_t place)
 {
-    const struct trend_place *at = &search->trend->places.data[place];
-    return at->is_goroutines || at->kind == MERGED_SYNTHETIC ? MERGED_NONE : search->nodes[place];
+    const struct trend_place *found = &search->trend->places.data[place];
+    return found->is_goroutines || found->kind == MERGED_SYNTHETIC ? MERGED_NONE
+                                                                   : search->nodes[place];
 }
 
 /* Returns the container that is marked as a suspect, with the number of its objects. */
@@ -703,14 +709,14 @@ static struct g2h_error *give_container(struct container_search *search, uint32_
     const struct merged *merged = &search->findings->merged;
     const uint32_t node = node_of_found(search, place);
     struct container container;
-    bool is_free = node != MERGED_NONE && find_container_of(search, node, &container);
-    for (uint32_t i = 0; i < merged->nodes.count && is_free; i++)
-        is_free = !search->is_in[i] || search->owner[i] == MERGED_NONE;
     if (node == MERGED_NONE)
         return NULL;
+    bool is_free = find_container_of(search, node, &container);
+    for (uint32_t i = 0; i < merged->nodes.count && is_free; i++)
+        is_free = !search->is_in[i] || search->owner[i] == MERGED_NONE;
     if (is_free) {
         *ret = suspect_marked(search, &container);
-    } else {
+    } else { /* merged_mark_below() leaves the nodes before this one as they are */
         memset(search->is_in, 0, node * sizeof(*search->is_in));
         merged_mark_below(merged, node, search->is_in);
     }
@@ -750,7 +756,7 @@ static struct g2h_error *hold_container(const struct container_search *search, u
     struct who who = {.suspect = *suspect};
     uint32_t end;
     struct g2h_error *error = who_find_path(findings, &who);
-    held.path = who.path;
+    held.path = who.path; /* held owns it, after an error, too */
     held.length = who.length;
     held.is_one = suspect->container.node == MERGED_NONE ||
                   findings_node(findings, suspect->container.node)->count == 1;
@@ -824,11 +830,11 @@ static struct trend_example find_branch(const struct g2h_trend *trend,
 {
     const struct merged *merged = &addition->findings.merged;
     const struct merged_node *nodes = merged->nodes.data;
-    const uint32_t holder = trend_last_holder(trend, place),
-                   at = holder == MERGED_NONE ? place : holder;
+    const uint32_t summed_up = trend_last_holder(trend, place); /* of a sum: a place with objects */
+    const uint32_t with_nodes = summed_up == MERGED_NONE ? place : summed_up;
     struct trend_example ret = {.place = place, .item = MERGED_NONE};
     for (uint32_t i = 0; i < merged->nodes.count; i++)
-        if (addition->places[i] == at &&
+        if (addition->places[i] == with_nodes &&
             (ret.item == MERGED_NONE || nodes[i].retained > nodes[ret.item].retained))
             ret.item = i;
     ret.branch = ret.item;
@@ -887,35 +893,35 @@ static struct g2h_error *find_examples(const struct findings *findings,
 }
 
 /* Finds what is known of the goroutines that a place is, or is below of: where they wait, on what,
- * since which statement, how many are leaked and why. Nothing if it is below no place of
- * goroutines, or none is there. */
+ * which go statement has started them, how many are leaked and why. Nothing if it is below no
+ * goroutines, or none is there. The caller frees what *held has been given also after an error. */
 static struct g2h_error *find_goroutines(const struct findings *findings, const struct leaks *leaks,
                                          uint32_t item, struct trend_held *held)
 {
-    const uint32_t place = findings_place_of(findings, item);
+    const uint32_t goroutines = findings_place_of(findings, item); /* node of merged */
     const struct leaks_place *leaked = leaks_at(leaks, findings, item);
     struct stack_place found;
     struct goroutines_waited waited;
     struct g2h_view_goroutine goroutine;
-    if (place == MERGED_NONE)
+    if (goroutines == MERGED_NONE)
         return NULL;
-    TRY(stack_place_find(findings, place, &found));
+    TRY(stack_place_find(findings, goroutines, &found));
     if (found.example == UINT32_MAX)
         return NULL;
     g2h_view_goroutine(findings->view, found.example, &goroutine);
     stack_append_frames(findings, found.example, &held->waits_at);
-    struct g2h_error *error = goroutines_find_waited(findings, place, &waited);
-    held->wait_on = waited.paths;
+    struct g2h_error *error = goroutines_find_waited(findings, goroutines, &waited);
+    held->wait_on = waited.paths; /* held owns them, after an error, too */
     TRY(error);
     held->alike = found.alike;
     held->wait_alike = held->wait_on.size > 0 ? waited.count : 0;
-    if (held->wait_on.size == 0)
+    if (held->wait_on.size == 0) /* no path, or not most on one object: what kind it is, at least */
         goroutines_append_classes(findings, goroutine.node, &held->wait_on);
     findings_append_targets(findings, paths_edges(findings->paths), goroutine.node, NULL,
                             G2H_NODE_CREATION_SITE, &held->started_by);
     held->goroutines = found.of;
     held->leaked = leaked ? leaked->count : 0;
-    held->each = found.of > 0 ? findings_node(findings, place)->retained / found.of : 0;
+    held->each = found.of > 0 ? findings_node(findings, goroutines)->retained / found.of : 0;
     if (leaked)
         leaks_append_reason(findings, leaked->example, leaked->count > 1, &held->reason);
     TRY_MEMORY(!held->waits_at.failed && !held->wait_on.failed && !held->started_by.failed &&
@@ -942,7 +948,7 @@ static struct g2h_error *find_path(struct g2h_trend *trend, const struct finding
         error = find_goroutines(findings, leaks, example->item, &held);
     if (!error)
         error = find_age(findings, example->item, &held);
-    trend->held.data[trend->held.count++] = held;
+    trend->held.data[trend->held.count++] = held; /* owned by the list, after an error, too */
     TRY(error);
     TRY_MEMORY(!held.path.failed);
     return NULL;
@@ -1242,14 +1248,15 @@ static bool is_worth(const struct choice *choice, uint32_t place)
 }
 
 /* Returns whether a place has only come from another one, or goes to and fro: the total of this
- * class, wherever its objects are, has another course. */
+ * class, wherever its objects are, stays level, or does not go up and down as the place does. */
 static bool is_elsewhere(const struct choice *choice, uint32_t place)
 {
     const uint32_t anywhere = choice->trend->places.data[place].anywhere;
-    const enum trend_kind kind = choice->of[place].retained.kind,
-                          all = anywhere == MERGED_NONE ? kind : choice->of[anywhere].retained.kind;
-    return all == TREND_LEVEL || ((kind == TREND_WAVES || kind == TREND_UNEVEN) &&
-                                  all != TREND_WAVES && all != TREND_UNEVEN);
+    const enum trend_kind kind = choice->of[place].retained.kind;
+    const enum trend_kind total =
+        anywhere == MERGED_NONE ? kind : choice->of[anywhere].retained.kind;
+    return total == TREND_LEVEL || ((kind == TREND_WAVES || kind == TREND_UNEVEN) &&
+                                    total != TREND_WAVES && total != TREND_UNEVEN);
 }
 
 /* Returns whether a place below this one has most of the bytes, and by far most of the objects: the
@@ -1317,6 +1324,7 @@ static struct g2h_error *choose_others(struct choice *choice, trend_found_vector
     for (uint32_t i = as_u32(choice->trend->places.count); i-- > 1;) {
         const struct trend_place *place = &choice->trend->places.data[i];
         const enum trend_kind kind = choice->of[i].retained.kind;
+        /* A variable holds different things; only a leak in it tells something of it as one. */
         const bool is_whole =
             place->kind == MERGED_CLASS || (place->kind == MERGED_VARIABLE && kind == TREND_STEADY);
         if (choice->chosen[i] == 0 && kind != TREND_LEVEL && is_whole && is_worth(choice, i) &&
@@ -1399,6 +1407,22 @@ static void choice_deinit(struct choice *choice)
     free(choice->chosen);
 }
 
+/* Sets the courses of a container that was found to those of all that it consists of. numbers has
+ * memory for two numbers of each heap. */
+static void classify_container(const struct g2h_trend *trend, uint64_t *numbers,
+                               struct trend_found *found)
+{
+    const size_t heaps = trend->heaps.count;
+    for (size_t i = 0; i < heaps; i++) {
+        const struct trend_value value = trend_found_value(trend, i, found);
+        numbers[i] = value.retained;
+        numbers[heaps + i] = value.count;
+    }
+    trend_classify(numbers, heaps, &found->retained);
+    trend_classify(numbers + heaps, heaps, &found->count);
+    follow_entries(found);
+}
+
 /* Replaces the places of a kind that are in containers by these: they have the bytes of all that
  * their container consists of, and the numbers of its entries. A place in the container of another
  * one is not named. */
@@ -1415,16 +1439,9 @@ static struct g2h_error *name_containers(const struct g2h_trend *trend, trend_fo
         if (contained && contained->first != found.place)
             continue;
         found.is_container = contained != NULL;
-        for (size_t j = 0; j < heaps && contained; j++) {
-            const struct trend_value value = trend_found_value(trend, j, &found);
-            numbers[j] = value.retained;
-            numbers[heaps + j] = value.count;
-        }
         if (contained) {
-            trend_classify(numbers, heaps, &found.retained);
-            trend_classify(numbers + heaps, heaps, &found.count);
-            found.retained.kind = kind;
-            follow_entries(&found);
+            classify_container(trend, numbers, &found);
+            found.retained.kind = kind; /* the place has been chosen as one of this list */
         }
         founds->data[kept++] = found;
     }
@@ -1441,7 +1458,7 @@ struct g2h_error *trend_find(const struct g2h_trend *trend, trend_found_vector r
                                                      calloc(count, sizeof(*choice.covered)),
                                                      calloc(count, sizeof(*choice.chosen))};
     TRY_MEMORY(choice.of && choice.covered && choice.chosen);
-    if (trend->heaps.count < 3)
+    if (trend->heaps.count < 3) /* trend_classify() calls all of these level */
         return NULL;
     TRY(trend_classify_all(&choice));
     TRY(choose_items(&choice, ret));

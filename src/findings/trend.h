@@ -2,7 +2,8 @@
  * trend: the course of the places of a merged tree over a series of heaps.
  *
  * A place is a node of the merged tree, identified by all names on its path from the root, as in
- * growth.h. Classes alone do not reveal a leak: strings and bytes grow and shrink everywhere, and
+ * growth.h; where goroutines are meant that are at one location in code (patterns.h), this file
+ * says so. Classes alone do not reveal a leak: strings and bytes grow and shrink everywhere, and
  * hide what leaks. By places, objects that are held in one way are evaluated separately. Garbage
  * never counts.
  */

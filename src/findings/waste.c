@@ -2,10 +2,10 @@
  * waste: reachable memory that is allocated but not used; see waste.h. Each part of the file is one
  * kind of waste, and the last one runs them:
  *
- * equal_strings  strings with the same bytes
+ * equal strings  strings with the same bytes
  * substrings     strings of which only a small part is used
  * slices         capacity beyond the length, and what is outside of all slices of an array
- * struct_layout  rounding up to a slot, and padding between fields
+ * struct layout  rounding up to a slot, and padding between fields
  * fragmentation  free slots in spans that few objects keep
  * waste          visits all slices, strings and maps in parallel, and sums up by declaration
  *
@@ -27,24 +27,24 @@
 static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_declaration,
                                    uint32_t declaration, uint64_t wasted, uint64_t bytes);
 
-/* ==== waste_parts ==== */
-
-/* The smallest string for which size classes cannot explain that less than half is in use. */
-enum { WASTE_LEAST_TEXT = 64 };
+enum {
+    LEAST_TEXT = 64,        /* bytes: size classes cannot explain that less than half of such a
+                             * string is in use */
+    TASK_OBJECTS = 1 << 16, /* in a task of any of the walks below */
+};
 
 /* Sets the bit of an object, which other threads may do, too. Most are set already, so it is read
  * first. */
-static inline void waste_set_bit(uint64_t *bits, uint32_t object)
+static inline void set_bit(uint64_t *bits, uint32_t object)
 {
     const uint64_t bit = UINT64_C(1) << object % 64;
     if ((__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) & bit) == 0)
         __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
 }
 
-/* ==== equal_strings ====
+/* ==== equal strings ====
  *
- * duplicate strings; see waste.h. A long string is read to its end only if another
- * one has the same length and the same beginning.
+ * A long string is read to its end only if another one has the same length and the same beginning.
  */
 
 enum {
@@ -74,8 +74,9 @@ static bool is_shortened(const struct g2h_view *view, const struct g2h_node *nod
 
 /* Reads all strings, to find equal ones. Hashes the beginning of each string, and for long ones its
  * length. Left out are long objects that are less than half string, which are among the substrings,
- * strings that share an object, and garbage. A shortened string gets a unique hash, since its
- * missing bytes may differ. Prefetches, because strings are scattered over memory. */
+ * strings that share an object, and garbage. A long string that the dump has shortened gets a
+ * unique hash, since its missing bytes may differ. Prefetches, because strings are scattered over
+ * memory. */
 struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
@@ -87,7 +88,7 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
         g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
         g2h_view_brief(view, i, &node);
-        if ((node.size >= WASTE_LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
+        if ((node.size >= LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
             g2h_view_text_is_shared(view, i) || g2h_view_is_garbage(view, node.object))
             continue;
         const char *data = g2h_view_text(view, i, &text, &size);
@@ -106,7 +107,9 @@ struct g2h_error *equals_read(const struct g2h_view *view, struct equals *equals
 static void drop_stale(const struct findings *findings, struct equals *equals)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < equals->nodes.count && findings->stale.of; i++) {
+    if (!findings->stale.of) /* there are none */
+        return;
+    for (size_t i = 0; i < equals->nodes.count; i++) {
         const uint32_t number = equals->nodes.data[i];
         struct g2h_node node;
         if (stale_has_node(&findings->stale, number)) {
@@ -117,8 +120,7 @@ static void drop_stale(const struct findings *findings, struct equals *equals)
         equals->hashes.data[kept] = equals->hashes.data[i];
         equals->nodes.data[kept++] = number;
     }
-    if (findings->stale.of)
-        equals->hashes.count = equals->nodes.count = kept;
+    equals->hashes.count = equals->nodes.count = kept;
 }
 
 /* Counts, up to 2, the strings in each bucket of a small table. Most strings are unique, as is
@@ -130,11 +132,13 @@ static uint8_t *find_buckets(const struct equals *texts, size_t *ret_mask)
     while (buckets / 4 < texts->hashes.count)
         buckets *= 2;
     uint8_t *times = calloc(buckets, 1);
-    for (size_t i = 0; times && i < texts->hashes.count; i++) {
+    *ret_mask = buckets - 1;
+    if (!times)
+        return NULL;
+    for (size_t i = 0; i < texts->hashes.count; i++) {
         uint8_t *bucket = &times[texts->hashes.data[i] & (buckets - 1)];
         *bucket = *bucket == 0 ? 1 : 2;
     }
-    *ret_mask = buckets - 1;
     return times;
 }
 
@@ -169,10 +173,10 @@ static struct g2h_error *equals_add(const struct g2h_view *view, size_t index, s
     struct equal *equal = &equals->list.data[number];
     equal->count++;
     equal->bytes += node.size;
-    if (equal->count > 1) {
-        waste_set_bit(equals->objects, node.object);
+    if (equal->count > 1) { /* the first one was alone until now, and has no mark yet */
+        set_bit(equals->objects, node.object);
         g2h_view_brief(view, equal->node, &node);
-        waste_set_bit(equals->objects, node.object);
+        set_bit(equals->objects, node.object);
     }
     return NULL;
 }
@@ -184,7 +188,7 @@ static void equals_cut(struct equals *equals)
     if (equals->list.count <= MOST_TEXTS)
         return;
     struct equal *less = realloc(equals->list.data, MOST_TEXTS * sizeof(*less));
-    equals->list.data = less ? less : equals->list.data;
+    equals->list.data = less ? less : equals->list.data; /* else the old block stays */
     equals->list.count = MOST_TEXTS;
 }
 
@@ -228,14 +232,12 @@ static void equals_deinit(struct equals *equals)
 
 /* ==== substrings ====
  *
- * strings that substrings keep alive for a small part of them; see waste.h.
- *
- * A substring keeps the whole string alive; strings.Clone() would make a copy. The bytes of
- * substrings are in use; bytes shared by several count for each, but no more than from the first
- * byte in use to the last. A string is reported if less than half is in use, which no size class
- * explains. It is not reported if a slice is in it, or if roots other than packages' variables
- * point to it, because their use is not known; nor if another string is equal, which
- * is among the duplicates.
+ * Strings that substrings keep alive for a small part of them. A substring keeps the whole string
+ * alive; strings.Clone() would make a copy. The bytes of substrings are in use; bytes shared by
+ * several count for each, but no more than from the first byte in use to the last. A string is
+ * reported if less than half is in use, which no size class explains. It is not reported if a slice
+ * is in it, or if roots other than packages' variables point to it, because their use is not known;
+ * nor if another string is equal, which is among the duplicates.
  */
 
 static inline bool bit_of(const uint64_t *bits, uint32_t object)
@@ -244,7 +246,7 @@ static inline bool bit_of(const uint64_t *bits, uint32_t object)
 }
 
 /* Merges two parts of one string. */
-static void substrings_merge(struct waste_part *part, const struct waste_part *other)
+static void merge_part(struct waste_part *part, const struct waste_part *other)
 {
     part->begin = MIN(other->begin, part->begin);
     part->end = MAX(other->end, part->end);
@@ -257,35 +259,40 @@ static void substrings_merge(struct waste_part *part, const struct waste_part *o
 
 /* Adds a part, or merges it with the last one if both are of one string: substrings of one string
  * are mostly adjacent. Returns false if memory runs out. */
-static bool substrings_add_part(part_vector *parts, const struct waste_part *part)
+static bool add_part(part_vector *parts, const struct waste_part *part)
 {
     struct waste_part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
     if (!last || last->text != part->text)
         return vector_push(parts, *part);
-    substrings_merge(last, part);
+    merge_part(last, part);
     return true;
 }
 
-/* Adds the part of a long string (WASTE_LEAST_TEXT) that a substring uses, if that is less than
- * half of it. A substring that uses more sets the string's bit in used: it is never reported.
- * Returns false if memory runs out. */
-static bool substrings_add(const struct findings *findings, const struct g2h_capacity *capacity,
-                           part_vector *parts, uint64_t *used)
+/* Adds the part of a long string (LEAST_TEXT) that a substring uses, if that is less than half of
+ * it. A substring that uses more sets the string's bit in used: it is never reported. Returns false
+ * if memory runs out. */
+static bool add_substring(const struct findings *findings, const struct g2h_capacity *capacity,
+                          part_vector *parts, uint64_t *used)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
-    const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
+    const uint64_t slot = g2h_heap_slot_size(heap, capacity->address); /* 0: not known */
     uint32_t text;
-    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most strings */
-        !g2h_heap_find(heap, capacity->address, &text))
+    /* Most strings are short: sorted out before the search for the object, which takes longer. */
+    if ((slot > 0 && slot < LEAST_TEXT) || !g2h_heap_find(heap, capacity->address, &text))
         return true;
-    const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
-                   begin = capacity->address - g2h_heap_address(heap, text),
-                   size = MIN(capacity->used, all - begin);
-    if (all >= WASTE_LEAST_TEXT && size >= all / 2)
-        waste_set_bit(used, text);
-    return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
-           substrings_add_part(parts, &(struct waste_part){text, capacity->declaration, begin,
-                                                           begin + size, size, size});
+    const uint64_t whole = slot > 0 ? slot : g2h_heap_object(heap, text).size;
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, text);
+    const uint64_t size = MIN(capacity->used, whole - begin); /* a damaged dump may claim more */
+    if (whole < LEAST_TEXT)
+        return true;
+    if (size >= whole / 2) {
+        set_bit(used, text);
+        return true;
+    }
+    if (bit_of(used, text)) /* by another substring, and not reported anyway */
+        return true;
+    return add_part(
+        parts, &(struct waste_part){text, capacity->declaration, begin, begin + size, size, size});
 }
 
 /* ---- sums ---- */
@@ -305,7 +312,7 @@ static struct g2h_error *merge_by_string(const part_vector *lists, size_t count,
             if (index == ret->count)
                 TRY_MEMORY(vector_push(ret, *part));
             else
-                substrings_merge(&ret->data[index], part);
+                merge_part(&ret->data[index], part);
         }
     return NULL;
 }
@@ -320,14 +327,14 @@ static bool is_text(const struct g2h_view *view, uint32_t object)
 
 /* Adds the unused bytes of each string of which less than half is in use to the declaration of its
  * longest substring. */
-static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const part_vector *parts,
-                                           struct waste_rows *ret)
+static struct g2h_error *add_unused(const struct g2h_view *view, const part_vector *parts,
+                                    struct waste_rows *ret)
 {
     _cleanup_(map_deinit) struct map by_declaration = {0};
     VECTOR_EACH(const struct waste_part, part, *parts) {
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size;
         const uint64_t extent = part->end - part->begin;
-        const uint64_t used = MIN(part->bytes, extent);
+        const uint64_t used = MIN(part->bytes, extent); /* substrings may overlap */
         if (used < size / 2 && is_text(view, part->text))
             TRY_MEMORY(waste_add(ret, &by_declaration, part->declaration, size - used, size));
     }
@@ -336,23 +343,19 @@ static struct g2h_error *substrings_sum_up(const struct g2h_view *view, const pa
 
 /* Sums up count lists of parts, except those of objects that have a bit in used. Errors:
  * G2H_ERROR_MEMORY. */
-static struct g2h_error *substrings_sum(const struct findings *findings, const part_vector *lists,
-                                        size_t count, const uint64_t *used, struct waste_rows *ret)
+static struct g2h_error *sum_parts(const struct findings *findings, const part_vector *lists,
+                                   size_t count, const uint64_t *used, struct waste_rows *ret)
 {
-    part_vector parts = {0};
-    struct g2h_error *error = merge_by_string(lists, count, used, &parts);
-    if (!error)
-        error = substrings_sum_up(findings->view, &parts, ret);
-    free(parts.data);
-    return error;
+    _cleanup_vector_ part_vector parts = {0};
+    TRY(merge_by_string(lists, count, used, &parts));
+    return add_unused(findings->view, &parts, ret);
 }
 
 /* ==== slices ====
  *
- * space in slices beyond their length, and memory outside of their capacity; see waste.h.
- *
- * Memory before the start of all slices of an array, or after their capacities, counts if nothing
- * else leads there: the array has a window then.
+ * Space in slices beyond their length, and memory outside of their capacity. Memory before the
+ * start of all slices of an array, or after their capacities, counts if nothing else leads there:
+ * the array has a window then.
  *
  * Several slices may share an array. The part that none of them uses counts as wasted once, at the
  * declaration of the slice that uses most. Full slices matter only if another slice of the same
@@ -360,22 +363,21 @@ static struct g2h_error *substrings_sum(const struct findings *findings, const p
  * array, the objects are visited a second time.
  */
 
-enum { OBJECTS = 1 << 16 /* in a task */ };
-
+/* The arrays that slices which are not full are in. */
 struct arrays {
     const struct findings *findings;
     const struct g2h_capacities *capacities;
-    open_slice_vector list;
-    struct map by_object;
-    uint64_t *has; /* a bit for each array in the list that full slices are in, too */
-    bool has_any;
+    open_slice_vector list; /* by array: what all of its slices use together */
+    struct map by_object;   /* array → index in list */
+    uint64_t *has_full;     /* a bit for each array in the list that full slices are in, too */
+    bool is_any_full;       /* one of these bits is set */
 };
 
 /* Gets the part of an array that a slice covers, as offsets in the array. What the array has no
  * space for is cut off: a damaged dump may claim any length. Returns false if the slice is in no
  * object of the view. */
-static bool slices_locate(const struct findings *findings, const struct g2h_capacity *capacity,
-                          struct open_slice *ret)
+static bool locate_slice(const struct findings *findings, const struct g2h_capacity *capacity,
+                         struct open_slice *ret)
 {
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     struct g2h_node node;
@@ -385,27 +387,27 @@ static bool slices_locate(const struct findings *findings, const struct g2h_capa
     if (number == UINT32_MAX)
         return false;
     g2h_view_brief(findings->view, number, &node);
-    const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
-                   size = node.object == ret->array ? node.size
-                                                    : g2h_heap_object(heap, ret->array).size,
-                   space = begin < size ? (size - begin) / capacity->size : 0;
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array);
+    const uint64_t size = /* the node of a folded object has the sizes of all its members */
+        node.object == ret->array ? node.size : g2h_heap_object(heap, ret->array).size;
+    const uint64_t space = begin < size ? (size - begin) / capacity->size : 0; /* elements */
     ret->declaration = capacity->declaration;
     ret->used_end = begin + MIN(capacity->used, space) * capacity->size;
     ret->end = begin + MIN(capacity->all, space) * capacity->size;
     return true;
 }
 
-/* Merges a slice into those of its array. */
-static struct g2h_error *slices_add(struct arrays *arrays, const struct open_slice *slice,
-                                    const uint64_t *full)
+/* Merges a slice into those of its array. full: as for sum_slices(). */
+static struct g2h_error *add_slice(struct arrays *arrays, const struct open_slice *slice,
+                                   const uint64_t *full)
 {
     const uint64_t bit = full[slice->array / 64] & UINT64_C(1) << slice->array % 64;
     uint32_t index = as_u32(arrays->list.count);
     TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
     if (index == arrays->list.count) {
         TRY_MEMORY(vector_push(&arrays->list, *slice));
-        arrays->has[slice->array / 64] |= bit;
-        arrays->has_any = arrays->has_any || bit != 0;
+        arrays->has_full[slice->array / 64] |= bit;
+        arrays->is_any_full = arrays->is_any_full || bit != 0;
         return NULL;
     }
     struct open_slice *known = &arrays->list.data[index];
@@ -420,7 +422,7 @@ static struct g2h_error *slices_add(struct arrays *arrays, const struct open_sli
 /* ---- full slices ---- */
 
 /* Extends the used part of an array in the list by a full slice. Always returns true: the visit
- * goes on. Those in garbage do not count. */
+ * goes on. Those in garbage do not count. Several threads may do so at once (workers_raise()). */
 static bool visit_full(void *context, const struct g2h_capacity *capacity)
 {
     struct arrays *arrays = context;
@@ -429,9 +431,9 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
     uint32_t object;
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
         !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
-        !bits_have(arrays->has, object) ||
+        !bits_have(arrays->has_full, object) ||
         (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
-        !slices_locate(findings, capacity, &slice))
+        !locate_slice(findings, capacity, &slice))
         return true;
     workers_raise(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
     return true;
@@ -441,10 +443,10 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
 static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
 {
     struct arrays *arrays = context;
-    const uint32_t first = as_u32(task) * OBJECTS;
+    const uint32_t first = as_u32(task) * TASK_OBJECTS;
     (void)worker;
     g2h_capacities_of_objects(arrays->capacities, first,
-                              first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                              first < UINT32_MAX - TASK_OBJECTS ? first + TASK_OBJECTS : UINT32_MAX,
                               visit_full, arrays);
     return NULL;
 }
@@ -461,8 +463,8 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     for (uint32_t i = 0; i < g2h_windows_count(findings->windows); i++) {
         struct g2h_window window;
         g2h_windows_get(findings->windows, i, &window);
-        const uint64_t outside = window.begin - window.first + window.last - window.capacity_end,
-                       wasted = outside + window.capacity_end - window.end;
+        const uint64_t outside = window.begin - window.first + window.last - window.capacity_end;
+        const uint64_t wasted = outside + window.capacity_end - window.end;
         if (wasted == 0 || g2h_view_object(findings->view, window.object) == UINT32_MAX ||
             g2h_view_is_else(findings->view, window.object) ||
             stale_has(&findings->stale, findings->view, window.object))
@@ -477,8 +479,8 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
 }
 
 /* Adds for each array without a window the bytes beyond what any slice uses to its declaration. */
-static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32_t *declarations,
-                                       struct waste_rows *ret)
+static struct g2h_error *sum_arrays(const struct arrays *arrays, const uint32_t *declarations,
+                                    struct waste_rows *ret)
 {
     const struct findings *findings = arrays->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
@@ -503,8 +505,8 @@ static struct g2h_error *slices_sum_up(const struct arrays *arrays, const uint32
  * Adds what is stale in each array to the declaration that the array's window is counted for.
  * waste_add() counts one object, so the others are added here.
  */
-static struct g2h_error *slices_sum_stale(const struct findings *findings,
-                                          const uint32_t *declarations, struct waste_rows *ret)
+static struct g2h_error *sum_stale(const struct findings *findings, const uint32_t *declarations,
+                                   struct waste_rows *ret)
 {
     _cleanup_(map_deinit) struct map by_declaration = {0};
     VECTOR_EACH(const struct stale_array, array, findings->stale.arrays) {
@@ -522,7 +524,7 @@ static struct g2h_error *slices_sum_stale(const struct findings *findings,
 static void arrays_deinit(struct arrays *arrays)
 {
     free(arrays->list.data);
-    free(arrays->has);
+    free(arrays->has_full);
     map_deinit(&arrays->by_object);
 }
 
@@ -535,7 +537,7 @@ static void arrays_deinit(struct arrays *arrays)
  * Merges the lists of all tasks by array first, because slices of one array may be seen by several
  * tasks.
  */
-static struct g2h_error *slices_sum(const struct findings *findings,
+static struct g2h_error *sum_slices(const struct findings *findings,
                                     const struct g2h_capacities *capacities,
                                     const open_slice_vector *lists, size_t count,
                                     const uint64_t *full, const uint32_t *declarations,
@@ -544,37 +546,34 @@ static struct g2h_error *slices_sum(const struct findings *findings,
     _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings,
                                                      .capacities = capacities};
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
-    arrays.has = calloc(objects / 64 + 1, sizeof(*arrays.has));
-    TRY_MEMORY(arrays.has);
+    arrays.has_full = calloc(objects / 64 + 1, sizeof(*arrays.has_full));
+    TRY_MEMORY(arrays.has_full);
     for (size_t i = 0; i < count; i++)
         VECTOR_EACH(const struct open_slice, slice, lists[i])
-            TRY(slices_add(&arrays, slice, full));
-    if (arrays.has_any) {
+            TRY(add_slice(&arrays, slice, full));
+    if (arrays.is_any_full) {
         g2h_capacities_of_variables(capacities, visit_full, &arrays);
-        TRY(workers_run(findings->threads, objects / OBJECTS + 1, full_task, &arrays));
+        TRY(workers_run(findings->threads, objects / TASK_OBJECTS + 1, full_task, &arrays));
     }
-    return slices_sum_up(&arrays, declarations, ret);
+    return sum_arrays(&arrays, declarations, ret);
 }
 
-/* ==== struct_layout ==== */
-
-enum { STRUCT_LAYOUT_OBJECTS = 1 << 16 /* in a task */ };
+/* ==== struct layout ==== */
 
 /* The objects of one layout that a worker has met. Most have equal sizes, so that the slots of the
  * last one are those of the next. */
-struct struct_layout_found {
+struct layout_found {
     struct layout_row row;
     uint64_t size, header;    /* of the last object; size 0: none yet */
     uint64_t slot, reordered; /* which slots Go takes for it, as it is and if its fields were in the
                                  best order */
 };
 
-struct struct_layout_finder {
+struct layout_finder {
     const struct findings *findings;
     const struct layout_findings *layout;
     const struct g2h_layout_class *classes;
-    struct struct_layout_found *
-        *found; /* by worker, by class; NULL: the worker has met no object */
+    struct layout_found **found; /* by worker, by class; NULL: the worker has met no object */
 };
 
 /* ---- arrays ---- */
@@ -597,11 +596,11 @@ static void layout_see_slice(const struct findings *findings, const struct layou
     uint32_t array;
     if (!g2h_heap_find(heap, capacity->address, &array))
         return;
-    const uint64_t begin = capacity->address - g2h_heap_address(heap, array),
-                   space = g2h_heap_size(heap, array) - begin;
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, array);
+    const uint64_t space = g2h_heap_size(heap, array) - begin;
     if (capacity->all > space / capacity->size)
         return; /* not a slice that Go has made */
-    const uint64_t rest = space - capacity->all * capacity->size + 1;
+    const uint64_t rest = space - capacity->all * capacity->size + 1; /* 0 in rests is: no slice */
     uint32_t now = __atomic_load_n(&layout->rests[array], __ATOMIC_RELAXED);
     while (rest <= UINT32_MAX && (now == 0 || now > rest) &&
            !__atomic_compare_exchange_n(&layout->rests[array], &now, as_u32(rest), true,
@@ -613,9 +612,8 @@ static void layout_see_slice(const struct findings *findings, const struct layou
 
 /* Computes the slot that Go takes for an object of this size, and for one whose fields are in the
  * best order. */
-static void find_slots(const struct struct_layout_finder *finder,
-                       const struct g2h_layout_class *class, uint64_t header, uint64_t size,
-                       struct struct_layout_found *found)
+static void find_slots(const struct layout_finder *finder, const struct g2h_layout_class *class,
+                       uint64_t header, uint64_t size, struct layout_found *found)
 {
     const struct g2h_layouts *layouts = finder->layout->layouts;
     found->size = size;
@@ -627,26 +625,33 @@ static void find_slots(const struct struct_layout_finder *finder,
 
 /* Returns the offset of the end of the slice that reaches furthest in an array; 0: there is none.
  */
-static uint64_t end_of_slices(const struct struct_layout_finder *finder, uint32_t array)
+static uint64_t end_of_slices(const struct layout_finder *finder, uint32_t array)
 {
     const uint32_t rest = finder->layout->rests[array];
     const struct g2h_heap *heap = g2h_view_heap(finder->findings->view);
     return rest > 0 ? g2h_heap_size(heap, array) - (rest - 1) : 0;
 }
 
+/* Returns the bytes of the values in an object, without a malloc header; 0: not known. Those of an
+ * array are up to the end of its slices: Go has asked for as much as their capacity. */
+static uint64_t size_of_values(const struct layout_finder *finder, uint32_t object,
+                               const struct g2h_layout *layout)
+{
+    if (!finder->classes[layout->number].is_array)
+        return layout->size;
+    const uint64_t end = end_of_slices(finder, object);
+    return end > layout->header ? end - layout->header : 0;
+}
+
 /* Adds an object to the row of its class: bytes of its slot, of padding, and those that another
  * order of the fields would save. Nothing is added if its slot is not the one that Go takes for a
  * value of this size, or an array's part in use is no whole number of values. */
-static void struct_layout_add_object(const struct struct_layout_finder *finder, uint32_t object,
-                                     const struct g2h_layout *layout,
-                                     struct struct_layout_found *found)
+static void add_object(const struct layout_finder *finder, uint32_t object,
+                       const struct g2h_layout *layout, struct layout_found *found)
 {
     const struct g2h_layout_class *class = &finder->classes[layout->number];
-    const uint64_t end = class->is_array ? end_of_slices(finder, object) : 0,
-                   size = !class->is_array       ? layout->size
-                          : end > layout->header ? end - layout->header
-                                                 : 0,
-                   values = class->is_array ? size / class->size : 1;
+    const uint64_t size = size_of_values(finder, object, layout);
+    const uint64_t values = class->is_array ? size / class->size : 1;
     struct layout_row *row = &found->row;
     if (size != found->size || layout->header != found->header)
         find_slots(finder, class, layout->header, size, found);
@@ -666,22 +671,21 @@ static void struct_layout_add_object(const struct struct_layout_finder *finder, 
 }
 
 /* Adds the live objects of a task that have a known layout to the worker's sums by class. */
-static struct g2h_error *struct_layout_find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *layout_task(void *context, size_t task, unsigned worker)
 {
-    const struct struct_layout_finder *finder = context;
+    const struct layout_finder *finder = context;
     const struct g2h_view *view = finder->findings->view;
-    const uint32_t count = g2h_heap_object_count(g2h_view_heap(view)),
-                   first = as_u32(task) * STRUCT_LAYOUT_OBJECTS,
-                   end = count - first > STRUCT_LAYOUT_OBJECTS ? first + STRUCT_LAYOUT_OBJECTS
-                                                               : count;
-    struct struct_layout_found **found = &finder->found[worker];
+    const uint32_t count = g2h_heap_object_count(g2h_view_heap(view));
+    const uint32_t first = as_u32(task) * TASK_OBJECTS;
+    const uint32_t end = count - first > TASK_OBJECTS ? first + TASK_OBJECTS : count;
+    struct layout_found **found = &finder->found[worker];
     if (!*found)
         *found = calloc(g2h_layouts_count(finder->layout->layouts), sizeof(**found));
     TRY_MEMORY(*found);
     for (uint32_t i = first; i < end; i++) {
         struct g2h_layout layout;
         if (!findings_leaves_out(view, i) && g2h_layouts_find(finder->layout->layouts, i, &layout))
-            struct_layout_add_object(finder, i, &layout, &(*found)[layout.number]);
+            add_object(finder, i, &layout, &(*found)[layout.number]);
     }
     return NULL;
 }
@@ -689,7 +693,7 @@ static struct g2h_error *struct_layout_find_task(void *context, size_t task, uns
 /* ---- sums ---- */
 
 /* Adds sums; the example is that of the smallest slot. */
-static void struct_layout_add_row(struct layout_row *to, const struct layout_row *from)
+static void add_layout_row(struct layout_row *to, const struct layout_row *from)
 {
     to->objects += from->objects;
     to->values += from->values;
@@ -705,8 +709,8 @@ static void struct_layout_add_row(struct layout_row *to, const struct layout_row
 }
 
 /* Orders rows by a weight of each, most first; equal ones by class. */
-static int struct_layout_compare(const struct layout_row *one, const struct layout_row *other,
-                                 uint64_t weight, uint64_t other_weight)
+static int compare_layouts(const struct layout_row *one, const struct layout_row *other,
+                           uint64_t weight, uint64_t other_weight)
 {
     if (weight != other_weight)
         return COMPARE(other_weight, weight);
@@ -715,25 +719,25 @@ static int struct_layout_compare(const struct layout_row *one, const struct layo
 
 static int compare_rounding(const void *a, const void *b)
 {
-    return struct_layout_compare(a, b, layout_rounding(a), layout_rounding(b));
+    return compare_layouts(a, b, layout_rounding(a), layout_rounding(b));
 }
 
 static int compare_padding(const void *a, const void *b)
 {
-    return struct_layout_compare(a, b, layout_weight(a), layout_weight(b));
+    return compare_layouts(a, b, layout_weight(a), layout_weight(b));
 }
 
 /* Adds up the workers' sums of each class, and lists the classes that lose bytes to rounding or
  * padding. */
-static struct g2h_error *struct_layout_sum_up(const struct struct_layout_finder *finder,
-                                              uint32_t classes, struct layout_findings *ret)
+static struct g2h_error *sum_layouts(const struct layout_finder *finder, uint32_t classes,
+                                     struct layout_findings *ret)
 {
     for (uint32_t i = 0; i < classes; i++) {
         struct layout_row row = {.class = i};
         for (unsigned j = 0; j < finder->findings->threads; j++)
             if (finder->found[j])
-                struct_layout_add_row(&row, &finder->found[j][i].row);
-        struct_layout_add_row(&ret->sums, &row);
+                add_layout_row(&row, &finder->found[j][i].row);
+        add_layout_row(&ret->sums, &row);
         TRY_MEMORY(layout_rounding(&row) == 0 || vector_push(&ret->rounding, row));
         TRY_MEMORY(row.padding == 0 || vector_push(&ret->padding, row));
     }
@@ -742,7 +746,7 @@ static struct g2h_error *struct_layout_sum_up(const struct struct_layout_finder 
     return NULL;
 }
 
-static void struct_layout_finder_deinit(struct struct_layout_finder *finder)
+static void layout_finder_deinit(struct layout_finder *finder)
 {
     for (unsigned i = 0; finder->found && i < finder->findings->threads; i++)
         free(finder->found[i]);
@@ -760,15 +764,14 @@ static struct g2h_error *layout_find(const struct findings *findings, struct lay
     const uint32_t classes = g2h_layouts_count(ret->layouts),
                    objects = g2h_heap_object_count(g2h_view_heap(findings->view));
     _cleanup_free_ struct g2h_layout_class *all = calloc(count_and_end(classes), sizeof(*all));
-    _cleanup_(struct_layout_finder_deinit) struct struct_layout_finder finder = {
+    _cleanup_(layout_finder_deinit) struct layout_finder finder = {
         .findings = findings, .layout = ret, .classes = all};
     finder.found = calloc(findings->threads, sizeof(*finder.found));
     TRY_MEMORY(all && finder.found);
     for (uint32_t i = 0; i < classes; i++)
         all[i] = g2h_layouts_class(ret->layouts, i);
-    TRY(workers_run(findings->threads, objects / STRUCT_LAYOUT_OBJECTS + 1, struct_layout_find_task,
-                    &finder));
-    return struct_layout_sum_up(&finder, classes, ret);
+    TRY(workers_run(findings->threads, objects / TASK_OBJECTS + 1, layout_task, &finder));
+    return sum_layouts(&finder, classes, ret);
 }
 
 static void layout_deinit(struct layout_findings *layout)
@@ -781,10 +784,8 @@ static void layout_deinit(struct layout_findings *layout)
 
 /* ==== fragmentation ====
  *
- * fragmentation of spans, by the walk over spans of retained_pages.h.
+ * Fragmentation of spans, by the walk over spans of retained_pages.h.
  */
-
-enum { FRAGMENTATION_OBJECTS = 1 << 16 /* in a task */ };
 
 /* The results of one worker. */
 struct fragmentation_found {
@@ -823,7 +824,7 @@ static struct span_pin *pin_of(struct fragmentation_found *found, uint64_t slot,
 }
 
 /* Adds a span to sums. */
-static void fragmentation_add(struct span_sums *sums, const struct span *span)
+static void add_to_sums(struct span_sums *sums, const struct span *span)
 {
     sums->spans++;
     sums->bytes += span->end - span->begin;
@@ -843,7 +844,7 @@ static bool add_pins(const struct findings *findings, struct fragmentation_found
         if (!pin)
             return false;
         pin->objects++;
-        pin->spans += pin->last != span->begin;
+        pin->spans += pin->last != span->begin; /* a span counts once for all objects of a class */
         pin->last = span->begin;
     }
     return true;
@@ -852,40 +853,41 @@ static bool add_pins(const struct findings *findings, struct fragmentation_found
 /* Adds the span that has been walked over to the sums of all spans, and of sparse and nearly empty
  * ones if it is one. Spans without live objects are left out: the next collection frees them.
  * Returns false if memory runs out. */
-static bool fragmentation_add_span(const struct findings *findings,
-                                   struct fragmentation_found *found, const struct span *span)
+static bool add_span(const struct findings *findings, struct fragmentation_found *found,
+                     const struct span *span)
 {
     const uint64_t bytes = span->end - span->begin;
-    struct span_row *row = span->objects > 0 ? row_of(found, span->slot) : NULL;
+    if (span->objects == 0)
+        return true;
+    struct span_row *row = row_of(found, span->slot);
     if (!row)
-        return span->objects == 0;
-    fragmentation_add(&row->all, span);
+        return false;
+    add_to_sums(&row->all, span);
     if (span->live >= bytes / SPAN_SPARSE)
         return true;
-    fragmentation_add(&row->sparse, span);
+    add_to_sums(&row->sparse, span);
     if (span->live < bytes / SPAN_EMPTY)
-        fragmentation_add(&row->empty, span);
+        add_to_sums(&row->empty, span);
     return add_pins(findings, found, span);
 }
 
 /* Walks the spans in which the objects [first, end) of a task begin, and adds them to the worker's
  * sums; spans of one large object are left out. A span belongs to the task of its first object. */
-static struct g2h_error *fragmentation_find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *fragmentation_task(void *context, size_t task, unsigned worker)
 {
     const struct fragmentation_finder *finder = context;
     const struct findings *findings = finder->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     struct fragmentation_found *found = &finder->found[worker];
-    const uint32_t count = g2h_heap_object_count(heap),
-                   first = as_u32(task) * FRAGMENTATION_OBJECTS,
-                   end = count - first > FRAGMENTATION_OBJECTS ? first + FRAGMENTATION_OBJECTS
-                                                               : count;
+    const uint32_t count = g2h_heap_object_count(heap);
+    const uint32_t first = as_u32(task) * TASK_OBJECTS;
+    const uint32_t end = count - first > TASK_OBJECTS ? first + TASK_OBJECTS : count;
     struct span_walk walk;
     struct span span;
     span_walk_begin(findings->view, first, end, &walk);
     while (span_walk_next(&walk, &span))
         if (!span.is_large)
-            TRY_MEMORY(fragmentation_add_span(findings, found, &span));
+            TRY_MEMORY(add_span(findings, found, &span));
     return NULL;
 }
 
@@ -900,7 +902,7 @@ static void add_sums(struct span_sums *to, const struct span_sums *from)
 }
 
 /* Adds the sums of one slot size to another row. */
-static void fragmentation_add_row(struct span_row *to, const struct span_row *from)
+static void add_span_row(struct span_row *to, const struct span_row *from)
 {
     add_sums(&to->all, &from->all);
     add_sums(&to->sparse, &from->sparse);
@@ -915,7 +917,7 @@ static bool fragmentation_merge(struct fragmentation_found *to,
         struct span_row *row = row_of(to, from_row->slot);
         if (!row)
             return false;
-        fragmentation_add_row(row, from_row);
+        add_span_row(row, from_row);
     }
     VECTOR_EACH(const struct span_pin, from_pin, from->pins) {
         struct span_pin *pin = pin_of(to, from_pin->slot, from_pin->name);
@@ -976,14 +978,14 @@ static struct g2h_error *fragmentation_find(const struct findings *findings,
         return NULL;
     finder.found = calloc(findings->threads, sizeof(*finder.found));
     TRY_MEMORY(finder.found);
-    TRY(workers_run(findings->threads, (objects - 1) / FRAGMENTATION_OBJECTS + 1,
-                    fragmentation_find_task, &finder));
+    TRY(workers_run(findings->threads, (objects - 1) / TASK_OBJECTS + 1, fragmentation_task,
+                    &finder));
     struct fragmentation_found *all = &finder.found[0];
     for (unsigned i = 1; i < findings->threads; i++)
         TRY_MEMORY(fragmentation_merge(all, &finder.found[i]));
     VECTOR_EACH(const struct span_row, row, all->rows) {
         TRY_MEMORY(vector_push(&ret->rows, *row));
-        fragmentation_add_row(&ret->sums, row);
+        add_span_row(&ret->sums, row);
     }
     VECTOR_EACH(const struct span_pin, pin, all->pins)
         TRY_MEMORY(vector_push(&ret->pins, *pin));
@@ -999,8 +1001,6 @@ static void fragmentation_deinit(struct fragmentation *fragmentation)
 }
 
 /* ==== waste ==== */
-
-enum { WASTE_OBJECTS = 1 << 16 /* in a task */ };
 
 /* ---- visiting slices, strings and maps ---- */
 
@@ -1047,8 +1047,9 @@ static bool is_stale(const struct findings *findings, const struct g2h_capacity 
            stale_has(&findings->stale, findings->view, capacity->object);
 }
 
-/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. Returns
- * false if memory runs out. */
+/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. One in
+ * a stale object counts for the layout only, which asks how large its array was made. Returns false
+ * if memory runs out. */
 static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
@@ -1063,8 +1064,8 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
         return true;
     note_window(visit->finder, object, capacity->declaration);
     if (capacity->used < capacity->all)
-        return !slices_locate(findings, capacity, &slice) || vector_push(visit->slices, slice);
-    waste_set_bit(visit->finder->full, object);
+        return !locate_slice(findings, capacity, &slice) || vector_push(visit->slices, slice);
+    set_bit(visit->finder->full, object);
     return true;
 }
 
@@ -1072,9 +1073,9 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
 static bool visit_string(const struct visit *visit, const struct g2h_capacity *capacity)
 {
     const struct findings *findings = visit->finder->findings;
-    return (capacity->object != UINT32_MAX &&
-            findings_leaves_out(findings->view, capacity->object)) ||
-           substrings_add(findings, capacity, visit->parts, visit->finder->used);
+    if (capacity->object != UINT32_MAX && findings_leaves_out(findings->view, capacity->object))
+        return true;
+    return add_substring(findings, capacity, visit->parts, visit->finder->used);
 }
 
 /* Counts a map. If it has no entries, everything that it retains is waste, because it is all the
@@ -1090,6 +1091,7 @@ static void add_map(const struct findings *findings, const struct g2h_capacity *
     const uint32_t node = g2h_view_object(findings->view, capacity->object);
     g2h_view_brief(findings->view, node, &read);
     row->empty++;
+    /* A folded node retains what all its members do, so only the map's own bytes are sure. */
     row->empty_size += read.members > 0
                            ? g2h_heap_object(g2h_view_heap(findings->view), capacity->object).size
                            : g2h_dominators_retained_size(findings->dominators, node);
@@ -1135,20 +1137,18 @@ static bool visit_one(void *context, const struct g2h_capacity *capacity)
 }
 
 /* Visits what is in a task's objects; the last task goes over the variables of packages. */
-static struct g2h_error *waste_find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *waste_task(void *context, size_t task, unsigned worker)
 {
     const struct waste_finder *finder = context;
-    const uint32_t first = as_u32(task) * WASTE_OBJECTS;
+    const uint32_t first = as_u32(task) * TASK_OBJECTS;
+    const uint32_t end = first < UINT32_MAX - TASK_OBJECTS ? first + TASK_OBJECTS : UINT32_MAX;
     struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
                           &finder->maps[worker]};
-    const bool good =
-        task == finder->tasks
-            ? g2h_capacities_of_variables(finder->capacities, visit_one, &visit)
-            : g2h_capacities_of_objects(finder->capacities, first,
-                                        first < UINT32_MAX - WASTE_OBJECTS ? first + WASTE_OBJECTS
-                                                                           : UINT32_MAX,
-                                        visit_one, &visit);
-    return good ? NULL : &error_no_memory;
+    if (task == finder->tasks)
+        TRY_MEMORY(g2h_capacities_of_variables(finder->capacities, visit_one, &visit));
+    else
+        TRY_MEMORY(g2h_capacities_of_objects(finder->capacities, first, end, visit_one, &visit));
+    return NULL;
 }
 
 /* ---- sums ---- */
@@ -1190,7 +1190,7 @@ static struct waste_row *waste_add(struct waste_rows *rows, struct map *by_decla
     return row;
 }
 
-/* Adds up the workers' rows of each declaration, those without any map left out. */
+/* Adds up the workers' rows of each declaration, those without any map or table left out. */
 static struct g2h_error *sum_maps(const struct waste_finder *finder, struct waste_rows *ret)
 {
     for (uint32_t i = 0; i < finder->declarations; i++) {
@@ -1272,8 +1272,8 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
         finder->used[i] |= finder->full[i] | texts->objects[i];
     for (size_t i = 0; i <= finder->tasks; i++)
         VECTOR_EACH(const struct open_slice, slice, finder->slices[i])
-            waste_set_bit(finder->used, slice->array);
-    return substrings_sum(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
+            set_bit(finder->used, slice->array);
+    return sum_parts(finder->findings, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 
 /* Finds memory that is wasted. Workers first collect slices, substrings and maps by task, of which
@@ -1288,7 +1288,7 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
         .capacities = ret->capacities,
         .layout = &ret->layout,
         .declarations = g2h_capacities_declaration_count(ret->capacities),
-        .tasks = g2h_heap_object_count(g2h_view_heap(findings->view)) / WASTE_OBJECTS + 1};
+        .tasks = g2h_heap_object_count(g2h_view_heap(findings->view)) / TASK_OBJECTS + 1};
     TRY(layout_init(findings, &ret->layout));
     TRY(fragmentation_find(findings, &ret->fragmentation));
     TRY(equals_find(findings, &ret->texts));
@@ -1297,20 +1297,20 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
     finder.maps = calloc(findings->threads, sizeof(*finder.maps));
-    finder.full = calloc(finder.tasks * WASTE_OBJECTS / 64, sizeof(*finder.full));
-    finder.used = calloc(finder.tasks * WASTE_OBJECTS / 64, sizeof(*finder.used));
+    finder.full = calloc(finder.tasks * TASK_OBJECTS / 64, sizeof(*finder.full));
+    finder.used = calloc(finder.tasks * TASK_OBJECTS / 64, sizeof(*finder.used));
     const uint32_t windows = g2h_windows_count(findings->windows);
     finder.windows = malloc((windows + 1) * sizeof(*finder.windows));
     TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used &&
                finder.windows);
     for (uint32_t i = 0; i < windows; i++)
         finder.windows[i] = DECLARATION_OF_LOCAL;
-    TRY(workers_run(findings->threads, finder.tasks + 1, waste_find_task, &finder));
+    TRY(workers_run(findings->threads, finder.tasks + 1, waste_task, &finder));
     TRY(drop_rooted(&finder));
-    TRY(layout_find(findings, &ret->layout));
-    TRY(slices_sum(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
+    TRY(layout_find(findings, &ret->layout)); /* needs the ends of all slices */
+    TRY(sum_slices(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
                    finder.windows, &ret->slices));
-    TRY(slices_sum_stale(findings, finder.windows, &ret->stale));
+    TRY(sum_stale(findings, finder.windows, &ret->stale));
     TRY(sum_maps(&finder, &ret->maps));
     TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
     waste_finish(&ret->slices);

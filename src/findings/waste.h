@@ -1,23 +1,19 @@
 /*
- * waste_parts: the functions that the waste files share; see waste.h.
- *
- * struct_layout: bytes of slots that belong to no value, because slots have few sizes (rounding),
- * and bytes of values that belong to no field, because fields are aligned (padding); see waste.h.
- *
- * Only objects count whose type is known for sure and for which Go uses a slot of exactly this
- * size. The length of an array is the capacity of the slices of fields and of packages' variables
- * that reach furthest into it; other arrays do not count.
- *
- * fragmentation: spans that few objects keep; see waste.h.
- *
- * A span is the memory that the slots of one size are cut out of. It is given back as a whole only,
- * once none of its slots has an object. Garbage counts as free here, since the next collection
- * frees it: only objects that are reachable pin a span.
- *
  * waste: memory that is allocated and reachable, but unused: space in slices beyond their length,
  * objects only in slots of arrays that no slice uses, slots of maps without entries, strings of
  * which only a small part is used, duplicate strings; and, beside these, free slots of spans
- * (fragmentation), and bytes of slots that belong to no field (layout).
+ * (fragmentation), and bytes of slots that belong to no field (struct layout).
+ *
+ * struct layout: bytes of slots that belong to no value, because slots have few sizes (rounding),
+ * and bytes of values that belong to no field, because fields are aligned (padding). Only objects
+ * count whose type is known for sure and for which Go uses a slot of exactly this size. The length
+ * of an array is the capacity of the slices of fields and of packages' variables that reach
+ * furthest into it; other arrays do not count.
+ *
+ * fragmentation: spans that few objects keep. A span is the memory that the slots of one size are
+ * cut out of. It is given back as a whole only, once none of its slots has an object. Garbage
+ * counts as free here, since the next collection frees it: only objects that are reachable pin a
+ * span.
  */
 #ifndef FINDINGS_WASTE_H
 #define FINDINGS_WASTE_H
@@ -29,8 +25,6 @@
 #include "base/memory.h"
 
 struct findings;
-
-/* ---- waste_parts ---- */
 
 /* ---- slices ---- */
 
@@ -57,7 +51,7 @@ struct waste_part {
 
 typedef VECTOR(struct waste_part) part_vector;
 
-/* ---- struct_layout ---- */
+/* ---- struct layout ---- */
 
 /* The objects of one layout. */
 struct layout_row {
