@@ -77,7 +77,7 @@ enum { CLOSE = 80 /* % of the limit */ };
 
 /* The most seconds for which a process is held that the kernel ends this program with, while its
  * heap is written. */
-#define HOLD_MOST 300u
+enum { HOLD_MOST = 300 };
 
 /* gzip leaves a third of a dump, or less. */
 enum { PACKED = 3 };
@@ -189,7 +189,7 @@ static void say_holds(const struct at_death *at)
             "kernel would end go2heapsnapshot, too: so at its end it is held until the file is "
             "complete, for at most %u s; in the PID namespace of the host (--pid=host, hostPID) it "
             "is held only while it is copied",
-            pid_of(at), HOLD_MOST);
+            pid_of(at), (unsigned)HOLD_MOST);
 }
 
 /* Has the ages of objects watched, and warns if that is not possible. */
