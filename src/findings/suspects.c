@@ -2233,7 +2233,7 @@ struct co_holder {
     uint32_t container;    /* the map or slice that all of them are of; UINT32_MAX: several */
     uint32_t holder, held; /* nodes of the view: of its first edge to such an object; */
     uint32_t to_example;   /* the holder of the example's; UINT32_MAX: it has another one */
-    uint64_t *has;         /* a bit per node of the view */
+    uint64_t *has;         /* a bit per node of the view; NULL: they are not counted */
 };
 
 struct co_holders {
@@ -2315,27 +2315,48 @@ static void co_holder_add_source(const struct findings *findings, struct co_hold
     one->source = source;
 }
 
-/* Counts the pointers of each of those who hold an object of top. */
+/* Begins to count the objects of a holder: several of its pointers may lead to one. */
+static struct g2h_error *co_holder_begin(const struct findings *findings, struct co_holder *one)
+{
+    one->has = zeroed_alloc(g2h_view_node_count(findings->view) / 64 + 1, sizeof(*one->has));
+    TRY_MEMORY(one->has);
+    return NULL;
+}
+
+static void co_holder_add(struct co_holder *one, uint32_t object)
+{
+    one->count += !bits_have(one->has, object);
+    bits_add(one->has, object);
+}
+
+/* Counts the pointers of each of those who hold an object of top, and the objects of the first
+ * CO_HOLDERS: mostly these are all. */
 static struct g2h_error *co_holders_find(struct co_holders *holders, struct g2h_edges *edges)
 {
+    const struct findings *findings = holders->findings;
     struct g2h_edge edge;
     uint64_t key;
-    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(holders->findings->view));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key))
             continue;
-        uint32_t number = as_u32(holders->list.count);
+        const uint32_t next = as_u32(holders->list.count);
+        uint32_t number = next;
         const struct co_holder added = {.key = key,
                                         .source = UINT32_MAX,
                                         .holder = edge.source,
                                         .held = edge.target,
                                         .to_example = UINT32_MAX};
         TRY_MEMORY(map_put(&holders->by_key, key, number, &number) &&
-                   (number < holders->list.count || vector_push(&holders->list, added)));
+                   (number < next || vector_push(&holders->list, added)));
         struct co_holder *one = &holders->list.data[number];
+        if (number == next && number < CO_HOLDERS)
+            TRY(co_holder_begin(findings, one));
+        if (number < CO_HOLDERS)
+            co_holder_add(one, edge.target);
         one->edges++;
         if (one->source != edge.source) /* the edges of one follow each other */
-            co_holder_add_source(holders->findings, one, edge.source);
+            co_holder_add_source(findings, one, edge.source);
         if (edge.target == holders->example && one->to_example == UINT32_MAX)
             one->to_example = edge.source;
     }
@@ -2352,34 +2373,31 @@ static int compare_co_edges(const void *a, const void *b)
     return COMPARE(one->holder, other->holder);
 }
 
-/* Counts the objects of those with the most pointers: several pointers may lead to one object. Only
- * the first CO_HOLDERS are counted. */
+/* Sorts those who hold objects by their pointers, and counts the objects of the first CO_HOLDERS
+ * again if there are more, because the first that were found need not have the most. */
 static struct g2h_error *co_holders_count(struct co_holders *holders, struct g2h_edges *edges)
 {
-    const uint32_t nodes = g2h_view_node_count(holders->findings->view);
     struct g2h_edge edge;
     uint64_t key;
     vector_sort(&holders->list, compare_co_edges);
-    for (size_t i = 0; i < holders->list.count && i < CO_HOLDERS; i++) {
+    if (holders->list.count <= CO_HOLDERS)
+        return NULL;
+    for (size_t i = 0; i < holders->list.count; i++) {
         struct co_holder *one = &holders->list.data[i];
-        map_set(&holders->by_key, one->key, as_u32(i));
-        one->has = zeroed_alloc(nodes / 64 + 1, sizeof(*one->has));
-        TRY_MEMORY(one->has);
+        map_set(&holders->by_key, one->key, as_u32(MIN(i, (size_t)CO_HOLDERS)));
+        free(one->has);
+        one->has = NULL;
+        one->count = 0;
+        if (i < CO_HOLDERS)
+            TRY(co_holder_begin(holders->findings, one));
     }
-    for (size_t i = CO_HOLDERS; i < holders->list.count; i++) /* these are not counted */
-        map_set(&holders->by_key, holders->list.data[i].key, CO_HOLDERS);
-    g2h_edges_begin_targets(edges, 0, nodes);
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(holders->findings->view));
     while (g2h_edges_next(edges, &edge)) {
         if (!co_holders_want(holders, &edge, &key))
             continue;
         const uint32_t number = map_get(&holders->by_key, key);
-        if (number >= CO_HOLDERS)
-            continue;
-        struct co_holder *holder = &holders->list.data[number];
-        if (bits_have(holder->has, edge.target))
-            continue;
-        bits_add(holder->has, edge.target);
-        holder->count++;
+        if (number < CO_HOLDERS)
+            co_holder_add(&holders->list.data[number], edge.target);
     }
     return NULL;
 }
@@ -2473,7 +2491,8 @@ static struct g2h_error *name_one_container(const struct findings *findings,
 /* Replaces the path to a suspect that several hold together by that of one who has most, if the one
  * that the path goes by has less than half as many. The shortest path goes by any of them, often
  * one that has only a few: a cache of the newest. Sets path_count and path_of, how many of the
- * objects that one has; nothing if fewer than two hold them. Goes over all edges twice. */
+ * objects that one has; nothing if fewer than two hold them. Goes over all edges, twice if
+ * there are more than CO_HOLDERS. */
 static struct g2h_error *name_holder_of_most(const struct findings *findings, struct who *who)
 {
     struct g2h_edges *edges = paths_edges(findings->paths);
