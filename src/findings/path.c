@@ -148,6 +148,7 @@ static struct g2h_error *follow_edges(struct path_search *search, uint32_t index
     const uint32_t start = search->visited.data[0].node;
     struct g2h_edge edge;
     g2h_edges_begin_targets(search->edges, node, node + 1);
+    /* followed counts over all nodes: the edges of one may be cut short, and the search ends. */
     while (g2h_edges_next(search->edges, &edge) && ++search->followed < search->most_edges) {
         if (!is_in_scope(search, &edge) ||
             (frames != ALL_FRAMES &&
@@ -175,7 +176,7 @@ static struct g2h_error *follow_doubtful(struct path_search *search)
     const uint64_t synthetic = g2h_view_account(search->view)->first_object;
     const uint32_t certain = as_u32(search->visited.count);
     search->scope = PATH_ALL;
-    for (uint32_t i = 0; i < certain; i++)
+    for (uint32_t i = 0; i < certain; i++) /* only the edges of roots have doubtful names */
         if (search->visited.data[i].node < synthetic)
             TRY(path_search_follow(search, i));
     return NULL;
@@ -296,7 +297,7 @@ static bool find_edge(const struct g2h_view *view, struct g2h_edges *edges, uint
             *ret = edge;
             is_found = true;
             if (!is_frame)
-                break;
+                return true;
         }
     return is_found;
 }
@@ -328,7 +329,7 @@ static const char *method_of(const struct g2h_view *view, const struct g2h_edge 
         return NULL;
     for (size_t i = 0; i < COUNT_OF(methods); i++) {
         const size_t length = strlen(methods[i].field);
-        const size_t before = *size - length;
+        const size_t before = *size - length; /* only used if the name is at least as long */
         if (*size < length || memcmp(name + before, methods[i].field, length) != 0 ||
             (before > 0 && (!methods[i].is_of_list || name[before - 1] != '.')))
             continue;
@@ -380,8 +381,9 @@ size_t expression_without_line(const char *name, size_t size)
  */
 static bool append_unnamed(const char *name, size_t size, struct text *text)
 {
-    static const char the[] = "the ", *const uses[] = {"global set by ", "global initialized by ",
-                                                       "global used by "};
+    static const char the[] = "the ";
+    static const char *const uses[] = {"global set by ", "global initialized by ",
+                                       "global used by "};
     for (size_t i = 0; i < COUNT_OF(uses); i++) {
         const size_t begin = strlen(uses[i]);
         if (size <= begin || memcmp(name, uses[i], begin) != 0)
@@ -390,7 +392,7 @@ static bool append_unnamed(const char *name, size_t size, struct text *text)
         const char *address = memrchr(name, '(', size);
         if (!address || address <= function)
             return false;
-        text->size = 0;
+        text->size = 0; /* of the package's name, which append_root() has appended */
         text_append(text, the, sizeof(the) - 1);
         text_append(text, name,
                     begin + expression_without_line(function, as_size(address - 1 - function)));
@@ -472,12 +474,13 @@ static bool is_boxed_argument(const struct g2h_view *view, const struct g2h_edge
  * becomes "c", and whose becomes "argument of runtime.chanrecv". */
 static void split_argument(struct text *text, struct text *whose)
 {
-    static const char of[] = " (argument of ";
-    const char *found = text->size > 0 ? memmem(text->data, text->size, of, sizeof(of) - 1) : NULL;
+    static const char argument[] = " (argument of ";
+    const char *found =
+        text->size > 0 ? memmem(text->data, text->size, argument, sizeof(argument) - 1) : NULL;
     if (!found || text->data[text->size - 1] != ')')
         return;
     const size_t begin = as_size(found - text->data);
-    whose->size = 0;
+    whose->size = 0; /* the function says more than the frame, which append_root() has put there */
     text_append(whose, found + strlen(" ("), text->size - begin - strlen(" ()"));
     text->size = begin;
 }
@@ -520,19 +523,19 @@ static void append_ellipsis(struct text *text)
  * node i to the next one. Steps that Go has no word for are left out: into memory that expressions
  * hide, out of links, out of the box of a value in an interface, along chains of buckets. Of a path
  * of more than MOST_STEPS nodes the first and the last ones are shown, the steps from middle to
- * behind are "…", and so are those with the same name as the one before, as in a list. */
+ * after are "…", and so are those with the same name as the one before, as in a list. */
 static void append_steps(const struct g2h_view *view, struct g2h_edges *edges,
                          const uint32_t *nodes, size_t count, struct text *text)
 {
     const bool is_long = count > MOST_STEPS;
-    const size_t middle = MOST_STEPS / 2 - 1,
-                 behind = count >= MOST_STEPS ? count - MOST_STEPS / 2 : middle;
-    uint32_t last = G2H_NAME_NONE;
+    const size_t middle = MOST_STEPS / 2 - 1;
+    const size_t after = count >= MOST_STEPS ? count - MOST_STEPS / 2 : middle;
+    uint32_t last = G2H_NAME_NONE; /* the name of the step before */
     for (size_t i = 0; i + 1 < count; i++) {
         struct g2h_edge edge;
-        if (i == middle && middle < behind) {
+        if (i == middle && middle < after) {
             append_ellipsis(text);
-            i = behind;
+            i = after;
         }
         if (expression_hides(view, nodes[i + 1]) || is_link(view, nodes[i]) ||
             (i > 0 && is_boxing(view, nodes[i - 1]) && is_box(view, nodes[i])))
@@ -566,20 +569,20 @@ struct g2h_error *expression_append(const struct g2h_view *view, struct g2h_edge
     _cleanup_(text_deinit) struct text whose = {0};
     const uint32_t synthetic = as_u32(g2h_view_account(view)->first_object);
     struct g2h_edge edge;
-    size_t objects = 0; /* nodes before the first object */
-    while (objects < count && nodes[objects] < synthetic)
-        objects++;
-    if (objects == 0 || objects == count)
+    size_t first = 0; /* index of the first object */
+    while (first < count && nodes[first] < synthetic)
+        first++;
+    if (first == 0 || first == count)
         return NULL;
-    const bool is_found = find_edge(view, edges, nodes[objects - 1], nodes[objects], &edge);
+    const bool is_found = find_edge(view, edges, nodes[first - 1], nodes[first], &edge);
     if (is_found) {
         expression_append_first(view, edges, &edge, text, &whose);
     } else {
-        append_root(view, nodes[objects - 1], text, &whose);
+        append_root(view, nodes[first - 1], text, &whose);
         text_printf(text, " … ");
     }
-    objects += is_found && objects + 1 < count && is_boxed_argument(view, &edge);
-    append_steps(view, edges, nodes + objects, count - objects, text);
+    first += is_found && first + 1 < count && is_boxed_argument(view, &edge);
+    append_steps(view, edges, nodes + first, count - first, text);
     append_whose(text, &whose);
     TRY_MEMORY(!whose.failed && !text->failed);
     return NULL;
@@ -656,7 +659,9 @@ static void split_owner(struct reading *reading, const char *expression)
     const size_t size = strlen(expression);
     reading->text = expression;
     reading->size = size;
-    for (size_t i = size; size > 0 && expression[size - 1] == ')' && i-- > 0;)
+    if (size == 0 || expression[size - 1] != ')')
+        return;
+    for (size_t i = size; i-- > 0;)
         if (strncmp(expression + i, bracket, strlen(bracket)) == 0) {
             reading->size = i;
             reading->owner = expression + i + strlen(bracket);
@@ -679,7 +684,8 @@ static struct g2h_error *expression_push(struct reading *reading, uint32_t node,
 }
 
 /* Adds a state: a node, and how many characters of the expression have led there. A state that
- * matches the whole expression is the result; one that is known already is not followed again. */
+ * matches the whole expression is the result, but for an entry of a sync.Map, which only leads to
+ * the value that is meant; one that is known already is not followed again. */
 static struct g2h_error *expression_add(struct reading *reading, uint32_t node, size_t at)
 {
     if (at != reading->size || is_boxing(reading->view, node))
@@ -710,8 +716,10 @@ static bool next_edge(struct reading *reading, struct g2h_edge *ret)
 static void note_longer(const struct reading *reading, size_t at, const char *name, size_t size)
 {
     const size_t left = reading->size - at;
-    if (!reading->longer || reading->longer->size > 0 || reading->owner_size > 0 || size <= left ||
-        (name[left] != '.' && name[left] != '[') || memcmp(name, reading->text + at, left) != 0)
+    if (!reading->longer || reading->longer->size > 0 || reading->owner_size > 0)
+        return; /* it is not wanted, or there is one, or the expression is not one of a global */
+    if (size <= left || (name[left] != '.' && name[left] != '[') ||
+        memcmp(name, reading->text + at, left) != 0)
         return;
     text_append(reading->longer, reading->text, at);
     text_append(reading->longer, name, size);
@@ -779,9 +787,11 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
             note_longer(reading, 0, name->data, name->size);
     }
     for (size_t i = before, end = reading->reached.count; i < end; i++) {
-        const struct reached box = reading->reached.data[i];
+        const struct reached box = reading->reached.data[i]; /* a copy: the list may move */
+        if (!box.is_cleanup_box)
+            continue;
         g2h_edges_begin(reading->edges, box.node, box.node + 1);
-        while (box.is_cleanup_box && next_edge(reading, &edge))
+        while (next_edge(reading, &edge))
             TRY(expression_add(reading, edge.target, box.at));
     }
     return NULL;
@@ -792,7 +802,7 @@ static struct g2h_error *expression_begin(struct reading *reading, uint32_t root
 /* Returns the index that comes next in the expression, "[17]"; UINT64_MAX: none does. */
 static uint64_t index_at(const char *at)
 {
-    enum { DIGITS = 18 };
+    enum { DIGITS = 18 }; /* of these no number is too large */
     const size_t digits = *at == '[' ? strspn(at + 1, "0123456789") : 0;
     return digits > 0 && digits <= DIGITS && at[digits + 1] == ']' ? strtoull(at + 1, NULL, 10)
                                                                    : UINT64_MAX;
@@ -803,8 +813,9 @@ static uint64_t index_at(const char *at)
 static bool is_other_index(const struct reading *reading, const struct g2h_edge *edge,
                            uint64_t index)
 {
-    const uint32_t of = G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM;
-    return (edge->flags & of) == G2H_EDGE_BY_INDEX && edge->index != index &&
+    /* Edges of entries may be by index, too, and are called after their keys. */
+    const uint32_t naming = G2H_EDGE_BY_INDEX | G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM;
+    return (edge->flags & naming) == G2H_EDGE_BY_INDEX && edge->index != index &&
            !expression_hides(reading->view, edge->target);
 }
 
@@ -821,7 +832,7 @@ static struct g2h_error *expression_go_on(struct reading *reading, struct reache
     const uint64_t index = index_at(reading->text + from.at);
     const bool is_silent = is_link(reading->view, from.node);
     g2h_edges_begin(reading->edges, from.node, from.node + 1);
-    if (is_boxing(reading->view, from.node) && next_edge(reading, &edge))
+    if (is_boxing(reading->view, from.node) && next_edge(reading, &edge)) /* on from the box */
         g2h_edges_begin(reading->edges, edge.target, edge.target + 1);
     while (next_edge(reading, &edge)) {
         const bool is_hidden = is_silent || expression_hides(reading->view, edge.target) ||
@@ -903,7 +914,7 @@ struct g2h_error *expression_read(const struct g2h_view *view, struct g2h_edges 
 
 enum {
     MOST_VISITED = 200000, /* nodes whose edges one search follows */
-    TIMES = 20,            /* as many times as large for one of many objects */
+    TIMES = 20,            /* as many times as large for the last object of a path, if need be */
     LESS = 10,             /* divisor if there is a path already */
     MOST_COVERED = 1000000,
     MOST_DOMINATORS = 64,
@@ -981,15 +992,15 @@ static bool is_found(const struct paths *paths, uint32_t node, uint32_t from, ui
 static struct g2h_error *path_find(struct paths *paths, struct path_search *search, uint32_t to,
                                    enum path_target target, bool *ret_found)
 {
-    uint32_t at = 1;
+    uint32_t visit = 1; /* index of the one that is looked at next; the first is the begin itself */
     *ret_found = false;
     for (bool more = true; more;) {
-        for (; at < search->visited.count; at++) {
+        for (; visit < search->visited.count; visit++) {
             const uint32_t from = search->visited.data[0].node;
-            if (!is_found(paths, search->visited.data[at].node, from, to, target))
+            if (!is_found(paths, search->visited.data[visit].node, from, to, target))
                 continue;
             *ret_found = true;
-            TRY_MEMORY(path_search_append(search, at, &paths->nodes));
+            TRY_MEMORY(path_search_append(search, visit, &paths->nodes));
             return NULL;
         }
         TRY(path_search_extend(search, &more));
@@ -1050,12 +1061,13 @@ static struct g2h_error *path_find_in(struct paths *paths, uint32_t from, uint32
 
 /* Finds a path from the roots, and adds it to paths->nodes; *ret_found: there is one. A path by a
  * variable of the program is more informative than one by a variable of a goroutine, unless the
- * latter leads to more objects of the class. */
+ * latter leads to more objects of the class: it is appended behind the first one, and of the two
+ * only one stays. */
 static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uint32_t to,
                                          enum path_target target, bool *ret_found)
 {
     const size_t before = paths->nodes.count;
-    bool again;
+    bool has_other;
     TRY(path_find_in(paths, from, to, target, PATH_PROGRAM, ret_found));
     const size_t end = paths->nodes.count;
     const uint64_t covers = edges_to_class(paths);
@@ -1064,8 +1076,8 @@ static struct g2h_error *find_from_roots(struct paths *paths, uint32_t from, uin
         if (*ret_found)
             return NULL;
     }
-    TRY(path_find_in(paths, from, to, target, LESS_OWN, &again));
-    if (again && edges_to_class(paths) > covers) {
+    TRY(path_find_in(paths, from, to, target, LESS_OWN, &has_other));
+    if (has_other && edges_to_class(paths) > covers) {
         memmove(paths->nodes.data + before, paths->nodes.data + end,
                 (paths->nodes.count - end) * sizeof(*paths->nodes.data));
         paths->nodes.count -= end - before;
@@ -1109,7 +1121,7 @@ static struct g2h_error *collect_by_dominators(struct paths *paths, uint32_t fro
     if (count > 0 && g2h_dominators_of(paths->dominators, above[count - 1]) != from)
         from = above[--count]; /* the node is deep in the tree: the upper part of the path is left
                                   out */
-    while (count-- > 0) {
+    while (count-- > 0) {      /* the uppermost one was added last */
         bool found = false;
         TRY(count == 0 ? find_last(paths, from, above[count], &found)
                        : find_next(paths, from, above[count], EXACT, &found));
@@ -1179,7 +1191,7 @@ struct g2h_error *path_append_global(struct paths *paths, uint32_t node, struct 
     static const enum path_scope scopes[] = {PATH_PROGRAM, PATH_GLOBALS};
     bool found = false;
     paths->nodes.count = 0;
-    for (size_t i = 0; i < 2 && !found; i++) {
+    for (size_t i = 0; i < COUNT_OF(scopes) && !found; i++) {
         _cleanup_(path_search_deinit) struct path_search search = {.view = NULL};
         TRY(path_search_begin(&search, paths->view, paths->edges, 0, scopes[i], MOST_VISITED));
         TRY(path_find(paths, &search, node, EXACT, &found));
@@ -1225,7 +1237,7 @@ static struct g2h_error *extend_to_all(struct path_search *search, const uint32_
         while (reached < count && search->seen_by_node[nodes[reached]] != 0)
             reached++;
         if (reached == count)
-            break;
+            return NULL;
         TRY(path_search_extend(search, &more));
     }
     return NULL;
@@ -1405,7 +1417,7 @@ static struct g2h_error *retainers_look_up(const struct findings *findings, stru
     struct g2h_edge edge;
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0 && sources[i] == sources[i - 1])
-            continue;
+            continue; /* all its edges to the node have been added */
         g2h_edges_begin(edges, sources[i], sources[i] + 1);
         while (g2h_edges_next_to(edges, node, &edge))
             if ((edge.flags & G2H_EDGE_WEAK) == 0)

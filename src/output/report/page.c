@@ -48,8 +48,7 @@ struct page_field {
     size_t size;
 };
 
-/* Reads the fields of a template that are there. Returns how many. */
-enum { PAGE_FIELDS = 12 };
+enum { PAGE_FIELDS = 12 /* of a row's template at most */ };
 
 /* ---- strings ---- */
 
@@ -75,7 +74,7 @@ static void append_clean(struct text *text, const char *data, size_t size)
     const size_t begin = text->size;
     for (size_t i = 0; i < size; i++)
         text_append(text, (unsigned char)data[i] < ' ' ? " " : &data[i], 1);
-    if (text->size > begin)
+    if (text->size > begin) /* replaces what else a terminal would take for more than text */
         text->size = begin + g2h_printable(text->data + begin, text->size - begin);
 }
 
@@ -89,7 +88,7 @@ void page_append_clipped(struct text *text, const void *words, size_t size, size
         append_clean(text, data, size);
         return;
     }
-    while (end < size && (!is_begin(data[end]) || ++count < most))
+    while (end < size && (!is_begin(data[end]) || ++count < most)) /* most - 1 whole characters */
         end++;
     append_clean(text, data, end);
     text_append_string(text, "…");
@@ -101,6 +100,7 @@ static void append_ends(struct text *text, const char *data, size_t size, size_t
 {
     size_t head = 0;
     size_t tail = size;
+    /* Half of the characters each, less one in all for the ellipsis; never a part of one. */
     for (size_t count = 0; head < size && (!is_begin(data[head]) || count++ < most / 2);)
         head++;
     for (size_t count = (most - 1) / 2; count > 0 && tail > head;)
@@ -237,11 +237,12 @@ static size_t count_blanks(const char *data, size_t size)
 static size_t find_break(const struct page *page, const char *data, size_t size, size_t indent,
                          bool is_head)
 {
-    size_t any = 0, after_comma = 0, between = 0, count = 0;
+    size_t any = 0, after_comma = 0, between = 0; /* the last break of each kind; 0: none */
+    size_t count = 0;                             /* characters before at */
     for (size_t at = 0, escape; at < size && count <= page->columns;
          at += escape > 0 ? escape : 1) {
         escape = escape_size(data + at, size - at);
-        if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ') {
+        if (data[at] == ' ' && count > indent && at > 0 && data[at - 1] != ' ') { /* a first one */
             const bool is_good = is_head || count > page->columns / 2;
             any = at;
             after_comma = is_good && data[at - 1] == ',' ? at : after_comma;
@@ -249,7 +250,19 @@ static size_t find_break(const struct page *page, const char *data, size_t size,
         }
         count += escape == 0 && is_begin(data[at]);
     }
-    return between > 0 ? between : after_comma > 0 ? after_comma : any;
+    if (between > 0)
+        return between;
+    return after_comma > 0 ? after_comma : any;
+}
+
+/* Returns how many blanks a line is continued after, by how many it begins with. */
+static size_t continued_indent(size_t blanks, bool is_head)
+{
+    /* Blanks before: the title of a detail, the detail, other lines that continue. */
+    enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6 };
+    if (blanks == OF_SUSPECT || is_head)
+        return DETAILS;
+    return blanks >= DETAILS ? blanks + 2 : OTHERS;
 }
 
 /* Appends a line so that it fits: it continues in the next lines, below its first words, or below
@@ -257,18 +270,17 @@ static size_t find_break(const struct page *page, const char *data, size_t size,
  * more at most; what is still too wide is cut. */
 static void append_fitting(const struct page *page, struct text *out, const char *data, size_t size)
 {
-    /* Blanks before: the title of a detail, the detail, other lines that continue. */
-    enum { OF_SUSPECT = 6, DETAILS = 18, OTHERS = 6, MOST = 2 };
+    enum { MOST = 2 };
     const size_t blanks = count_blanks(data, size);
     const bool is_head = blanks == 2 && blanks < size && data[2] >= '0' && data[2] <= '9';
-    const size_t indent = blanks == OF_SUSPECT || is_head ? DETAILS
-                          : blanks >= DETAILS             ? blanks + 2
-                                                          : OTHERS;
+    const size_t indent = continued_indent(blanks, is_head);
     struct text line = {0};
     text_append(&line, data, size);
-    for (size_t i = 0, at; i < MOST && !line.failed; i++) {
-        if (visible(line.data, line.size) <= page->columns ||
-            (at = find_break(page, line.data, line.size, indent, is_head && i == 0)) == 0)
+    for (size_t i = 0; i < MOST && !line.failed; i++) {
+        if (visible(line.data, line.size) <= page->columns)
+            break;
+        const size_t at = find_break(page, line.data, line.size, indent, is_head && i == 0);
+        if (at == 0)
             break;
         const size_t rest = at + count_blanks(line.data + at, line.size - at);
         struct text next = {0};
@@ -402,22 +414,24 @@ void page_say(struct page *page, const char *words)
 /* Adds words, broken at blanks; lines but the first get the indent. Nothing in JSON. */
 void page_wrap(struct page *page, const char *words, size_t indent)
 {
-    size_t at = indent;
-    for (const char *end; !page->is_json && *words; words = end + strspn(end, " ")) {
+    size_t column = indent; /* the caller has put what is before it */
+    if (page->is_json)
+        return;
+    for (const char *end; *words; words = end + strspn(end, " ")) {
         end = words + strcspn(words, " ");
         const size_t size = page_characters(words, as_size(end - words));
-        const bool is_first = at == indent;
-        const bool fits = at + 1 + size <= page->columns;
+        const bool is_first = column == indent;
+        const bool fits = column + 1 + size <= page->columns;
         if (!is_first && !fits) {
             page_say(page, "\n");
             page_blanks(page, indent);
-            at = indent;
+            column = indent;
         } else if (!is_first) {
             page_say(page, " ");
-            at++;
+            column++;
         }
         text_append(&page->out, words, as_size(end - words));
-        at += size;
+        column += size;
     }
     page_say(page, "\n");
 }
@@ -442,7 +456,7 @@ static void page_put_string(struct page *page, const void *data, size_t size)
     struct text valid = {0};
     struct text *out = &page->out;
     text_append_utf8(&valid, data, size, SIZE_MAX);
-    const size_t limit = json_string_limit(valid.size);
+    const size_t limit = json_string_limit(valid.size); /* json_string() does not check for space */
     if (!valid.failed && (out->capacity - out->size >= limit || text_grow(out, limit))) {
         char *begin = out->data + out->size;
         out->size += as_size(json_string(begin, valid.data, valid.size) - begin);
@@ -510,7 +524,7 @@ static void put_member(struct page *page, const struct page_field *field)
     case PAGE_FLAG:
         text_append_string(&page->out, field->number ? "true" : "false");
         break;
-    case PAGE_PERCENT:
+    case PAGE_PERCENT: /* no template gives one a key, but the key must have a value */
         text_append_string(&page->out, "null");
         break;
     }
@@ -544,8 +558,9 @@ static bool is_beyond(const struct page *page)
 static void page_leave_out(struct page *page)
 {
     size_t i = 0;
-    page->skipped = 1;
+    page->skipped = 1; /* until page_close() has come to its end */
     page->open[page->depth - 1].missing++;
+    /* The members are literals of the templates, so that their addresses tell them apart. */
     while (i + 1 < PAGE_MEMBERS && page->left_out[i].member.data != NULL &&
            page->left_out[i].member.data != page->member.data)
         i++;
@@ -582,12 +597,12 @@ static void page_window_close(struct page *page)
     struct page_window *window = &page->window;
     const size_t number = page->open[page->depth].number;
     const size_t kept = page->open[page->depth].kept;
-    const bool is_single = window->opened == number, /* an object without lists */
-        is_earlier = window->first > 0 && (is_single || window->opened <= window->first);
-    const bool is_large =
-        window->next == 0 && is_element(page) && kept > 0 && page->out.size > window->bytes;
     if (page->depth == 0 || window->bytes == 0)
         return;
+    const bool is_single = window->opened == number; /* an object without lists: the first has it */
+    const bool is_earlier = window->first > 0 && (is_single || window->opened <= window->first);
+    const bool is_large =
+        window->next == 0 && is_element(page) && kept > 0 && page->out.size > window->bytes;
     if (is_earlier || is_large) {
         page->out.size = page->open[page->depth].begin;
         window->kept = kept;
@@ -688,8 +703,8 @@ void page_open_list(struct page *page, const char *key)
 }
 
 /* Ends the object or list that was opened last; one that was left out has nothing to end. In JSON,
- * members that every such object has are added if they are missing, and a newline comes at the very
- * end. */
+ * a list of which elements were left out is followed by how many, and the outermost object by a
+ * newline. */
 void page_close(struct page *page)
 {
     if (page->skipped > 0) {
@@ -835,7 +850,9 @@ static size_t page_read_fields(const struct page_value *values, struct page_fiel
 /* Adds fields to JSON. */
 static void page_put_data(struct page *page, const struct page_field *fields, size_t count)
 {
-    for (size_t i = 0; page->is_json && page->skipped == 0 && i < count; i++)
+    if (!page->is_json || page->skipped > 0) /* skipped: they are in what is left out */
+        return;
+    for (size_t i = 0; i < count; i++)
         put_member(page, &fields[i]);
 }
 
@@ -866,8 +883,7 @@ void page_deinit(struct page *page)
 enum { GAP = 3, LEAST_FIRST = 20 };
 
 /* Begins a table of at most `most` rows, but in JSON of all. A title may begin with "@" (an
- * address), ">" (a number) or
- * "_" (on a line of its own below the row). */
+ * address), ">" (a number) or "_" (on a line of its own below the row). */
 void table_init(struct table *table, struct page *page, const char *key, const char *titles,
                 size_t most)
 {
@@ -988,26 +1004,25 @@ static void fit_terminal(const struct table *table, size_t widths[TABLE_COLUMNS]
         if (table->columns[i].is_address)
             widths[i] = 0;
     for (size_t line; (line = find_line(table, widths)) > columns;) {
-        size_t widest = 0, next = LEAST;
+        size_t widest = 0;
+        size_t next = LEAST; /* the width of the next one, down to which this turn may cut */
         for (size_t i = 1; i < table->count; i++)
             if (!table->columns[i].is_number && widths[i] > widths[widest])
                 widest = i;
+        if (widths[widest] <= LEAST)
+            return;
         for (size_t i = 0; i < table->count; i++)
             if (!table->columns[i].is_number && i != widest && widths[i] > next &&
                 widths[i] < widths[widest])
                 next = widths[i];
         const size_t over = line - columns;
-        size_t less = widths[widest] > next ? widths[widest] - next : 1;
-        if (widths[widest] <= LEAST)
-            return;
-        if (less > over)
-            less = over;
-        widths[widest] -= less;
+        const size_t difference = widths[widest] > next ? widths[widest] - next : 1;
+        widths[widest] -= MIN(difference, over);
     }
 }
 
-/* Sets the width of each column. The first one gets what the others leave, or, if only content
- * counts, no more than its own widest cell. */
+/* Sets the width of each column. The first one gets what the others leave, so that the numbers of
+ * all tables line up; or, if only content counts, no more than its own widest cell. */
 static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
 {
     const size_t columns = table->page->columns;
@@ -1021,7 +1036,6 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
     widths[0] = columns > others + LEAST_FIRST ? columns - others : LEAST_FIRST;
     if (table->is_by_content && first < widths[0])
         widths[0] = first;
-    /* Otherwise it is always all of it, so that the numbers of all tables line up. */
 }
 
 /* Writes a cell, numbers to the right and words to the left, with a gap before it. A column without
@@ -1029,10 +1043,10 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
 static void put_cell(const struct table *table, size_t column, const size_t *widths, size_t width,
                      struct g2h_bytes data)
 {
-    const size_t count = page_characters(data.data, data.size),
-                 blanks = count < width ? width - count : 0;
+    const size_t count = page_characters(data.data, data.size);
+    const size_t blanks = count < width ? width - count : 0;
     struct page *page = table->page;
-    bool is_last = true;
+    bool is_last = true; /* of those that are shown */
     for (size_t i = column + 1; i < table->count; i++)
         is_last &= widths[i] == 0;
     if ((data.size == 0 && is_last) || (column > 0 && widths[column] == 0))
@@ -1102,7 +1116,8 @@ static void put_titles(const struct table *table, const size_t *widths)
         const struct g2h_bytes title = table->columns[i].title;
         if (i == 0)
             page_begin_strong(table->page);
-        put_cell(table, i, widths, widths[i] + (i == 0 ? 2 : 0), title);
+        put_cell(table, i, widths, widths[i] + (i == 0 ? 2 : 0),
+                 title); /* rows are indented by 2 */
         if (i == 0)
             page_end_strong(table->page);
     }
