@@ -227,11 +227,12 @@ static bool is_even(const double *quarters)
 static bool is_moment(const struct g2h_ages_known *known, const struct age_counts *counts,
                       const struct ages_found *found)
 {
-    const int64_t end = known->looks[known->look_count].time,
-                  most = (end - known->begin) / MOMENT_PART;
+    const int64_t end = known->looks[known->look_count].time;
+    const int64_t part = (end - known->begin) / MOMENT_PART;
+    /* From 2 on, counts->looks[look] were born between the look before and this one. */
     for (unsigned from = 2; from <= known->look_count; from++) {
         const int64_t begin = known->looks[from - 1].time;
-        const int64_t last = MIN(begin + most, end - most);
+        const int64_t last = MIN(begin + part, end - part);
         uint64_t sum = 0;
         for (unsigned look = from; look <= known->look_count && known->looks[look].time <= last;
              look++)

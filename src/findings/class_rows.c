@@ -210,12 +210,13 @@ struct g2h_error *class_rows_find(const struct findings *findings, bool has_stac
             TRY_MEMORY(vector_push(&ret->list, ((struct class_row){.node = i})));
         class_rows_add(findings, i, &ret->list.data[number]);
     }
-    for (size_t i = 0; i < ret->list.count && findings->base; i++) {
-        struct class_row *row = &ret->list.data[i];
-        size_t size;
-        const char *name = merged_name(&findings->merged, row->node, &size);
-        row->grown = (int64_t)(row->held - growth_class_before(findings->base, name, size).bytes);
-    }
+    if (findings->base)
+        VECTOR_EACH(struct class_row, row, ret->list) {
+            size_t size;
+            const char *name = merged_name(&findings->merged, row->node, &size);
+            const uint64_t before = growth_class_before(findings->base, name, size).bytes;
+            row->grown = (int64_t)(row->held - before);
+        }
     vector_sort(&ret->list, class_rows_compare);
     return NULL;
 }
@@ -449,12 +450,11 @@ struct g2h_error *structs_find(const struct findings *findings, struct_vector *r
     TRY(g2h_layouts_create(findings->view, &layouts));
     TRY(g2h_values_create(findings->view, &values));
     vector_sort(&rows.list, structs_compare);
-    for (size_t i = 0; i < rows.list.count && ret->count < STRUCTS &&
-                       rows.list.data[i].bytes >= findings->reachable / STRUCTS_OF_ALL;
-         i++) {
+    VECTOR_EACH(const struct class_row, row, rows.list) {
         struct struct_layout found;
-        if (is_own(findings, rows.list.data[i].node) &&
-            find_layout(findings, layouts, &rows.list.data[i], &found) &&
+        if (ret->count == STRUCTS || row->bytes < findings->reachable / STRUCTS_OF_ALL)
+            return NULL; /* enough; or all after it are small, too */
+        if (is_own(findings, row->node) && find_layout(findings, layouts, row, &found) &&
             structs_has_fields(findings, found.object, values))
             TRY_MEMORY(vector_push(ret, found));
     }

@@ -147,7 +147,7 @@ static bool is_memory_of_map(const struct containers *containers, uint32_t node)
                                containers->merged->nodes.data[node].name);
 }
 
-/* Returns whether a class is the entries of a sync.Map. */
+/* Returns whether a class is the elements of container/list or container/ring. */
 static bool is_entry(const struct containers *containers, uint32_t node)
 {
     return merged_runtime_class(containers->merged, node) == G2H_RUNTIME_ENTRY;
@@ -196,13 +196,13 @@ static uint32_t named_content(const struct containers *containers, uint32_t node
     const uint64_t count = containers_count(containers, node);
     uint32_t at = node;
     for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++) {
-        const uint64_t is = containers_count(containers, at);
-        if (is < count / 2 || is > count * 2)
-            break;
+        const uint64_t here = containers_count(containers, at);
+        if (here < count / 2 || here > count * 2) /* not about one each */
+            return node;
         if (is_named(containers, at))
             return at;
-        if (!says_little(containers, at))
-            break;
+        if (!says_little(containers, at)) /* its own name says enough, as string does */
+            return node;
         at = containers_heavy_child(containers, at);
     }
     return node;
@@ -244,13 +244,15 @@ static uint32_t root_of(const struct containers *containers, uint32_t node, uint
     const struct merged_node *nodes = containers->merged->nodes.data;
     uint32_t root = node;
     uint32_t at = node;
-    for (int i = 0; i < MOST_DEPTH && at != top && nodes[node].is_cyclic; i++) {
+    if (!nodes[node].is_cyclic) /* its objects do not lead to each other */
+        return node;
+    for (int i = 0; i < MOST_DEPTH && at != top; i++) {
         at = nodes[at].parent;
         if (!is_class(containers, at))
-            break;
+            return root;
         const bool is_alike = nodes[at].name == nodes[node].name;
         if (!is_alike && !is_on_way(containers, node, at, STEPS))
-            break;
+            return root;
         if (is_alike || !is_same)
             root = at;
     }
@@ -267,12 +269,13 @@ static uint32_t structure_of(const struct containers *containers, uint32_t node,
     for (int i = 0; i < MOST_DEPTH && at != top; i++, at = nodes[at].parent) {
         if (!nodes[at].is_cyclic)
             continue;
+        /* It may begin one higher, with an object of the same class, or of one on the path. */
         const uint32_t above = nodes[at].parent;
-        const bool is_in = is_class(containers, above) &&
-                           (nodes[at].name == nodes[above].name ||
-                            has_on_path(containers->merged, node, at, nodes[above].name));
-        found = is_in ? above : at;
-        if (is_in && above == top)
+        const bool is_above_in = is_class(containers, above) &&
+                                 (nodes[at].name == nodes[above].name ||
+                                  has_on_path(containers->merged, node, at, nodes[above].name));
+        found = is_above_in ? above : at;
+        if (is_above_in && above == top)
             break;
     }
     if (has_slots(containers, node))
@@ -288,11 +291,11 @@ static uint32_t top_of_class(const struct containers *containers, uint32_t node,
     uint32_t at = node;
     for (int i = 0; i < MOST_DEPTH && at != top && !nodes[at].is_cyclic; i++)
         at = nodes[at].parent;
-    const uint32_t above = nodes[at].parent;
-    return at != top && nodes[at].is_cyclic && is_class(containers, above) &&
-                   nodes[above].name == nodes[node].name
-               ? above
-               : root_of(containers, node, top, true);
+    const uint32_t above = nodes[at].parent; /* of a tree whose nodes are at, perhaps the root */
+    if (at != top && nodes[at].is_cyclic && is_class(containers, above) &&
+        nodes[above].name == nodes[node].name)
+        return above;
+    return root_of(containers, node, top, true);
 }
 
 /* ---- parts ---- */
@@ -338,11 +341,11 @@ static uint32_t parts_below(const struct containers *containers, uint32_t node, 
  * MERGED_NONE. */
 static uint32_t part_in(const struct containers *containers, uint32_t branch, uint64_t entries)
 {
-    uint64_t bytes = containers_weight(containers, branch);
+    uint64_t bytes = containers_weight(containers, branch); /* besides slots */
     uint32_t at = branch;
-    for (int i = 0;
-         i < MOST_DEPTH && at != MERGED_NONE && containers_weight(containers, at) >= bytes / 2;
-         i++, at = containers->heaviest[at]) {
+    for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++, at = containers->heaviest[at]) {
+        if (containers_weight(containers, at) < bytes / 2)
+            return MERGED_NONE;
         if (is_class(containers, at) && are_as_many(containers_count(containers, at), entries))
             return at;
         bytes = without_slots(containers, at, bytes);
@@ -414,7 +417,7 @@ static bool note_pointers(const struct containers *containers, const struct cont
 {
     const struct findings *findings = containers->findings;
     struct g2h_edges *edges = paths_edges(findings->paths);
-    uint32_t seen = 0, count = 0;
+    uint32_t seen = 0, count = 0; /* seen: a bit per branch */
     struct g2h_edge edge;
     g2h_edges_begin(edges, object, object + 1);
     for (; count < SAMPLE_EDGES && g2h_edges_next(edges, &edge); count++) {
@@ -443,7 +446,7 @@ static void link_branches(const struct containers *containers, struct container_
     const struct merged *merged = containers->merged;
     uint8_t hits[MOST_BRANCHES][MOST_BRANCHES] = {{0}};
     uint32_t samples[MOST_BRANCHES] = {0};
-    uint32_t left = links->count;
+    uint32_t left = links->count; /* branches whose samples are not complete */
     for (uint32_t i = 1; i < merged->of_count && left > 0; i++) {
         const uint8_t branch = merged->of[i] != MERGED_NONE ? links->which[merged->of[i]] : 0;
         if (branch == 0 || samples[branch - 1] == SAMPLES)
@@ -455,7 +458,7 @@ static void link_branches(const struct containers *containers, struct container_
         left -= samples[branch - 1] == SAMPLES;
     }
     links->is_linked[0] = true;
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* until a turn links no other branch */
         more = false;
         for (uint32_t i = 0; i < links->count; i++)
             for (uint32_t j = 0; j < links->count; j++) {
@@ -474,12 +477,12 @@ static bool is_of_each(const struct containers *containers, uint32_t node, uint3
                        uint64_t entries)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    const struct merged_node *at = &nodes[node];
-    const uint64_t has = at->is_trie ? at->trie_entries : at->entries;
-    if (at->kind != MERGED_CLASS || at->count != 1 || has == 0 || !has_slots(containers, node))
+    const struct merged_node *map = &nodes[node];
+    const uint64_t known = map->is_trie ? map->trie_entries : map->entries; /* by its own count */
+    if (map->kind != MERGED_CLASS || map->count != 1 || known == 0 || !has_slots(containers, node))
         return false;
     const uint32_t part = part_in(containers, branch, entries);
-    return part != MERGED_NONE && are_as_many(nodes[part].count, has);
+    return part != MERGED_NONE && are_as_many(nodes[part].count, known);
 }
 
 /* Finds which branches of a node are linked with one of them, unless they are what was asked last.
@@ -640,14 +643,15 @@ void containers_find_beside(const struct containers *containers, const struct co
 {
     enum { LEAST = 100 /* divisor: the share of a container that a part has at least */ };
     const struct merged *merged = containers->merged;
-    const uint32_t begin = container->node != MERGED_NONE ? container->node : container->branch,
-                   top = containers_shared_above(containers, begin);
+    const uint32_t begin = container->node != MERGED_NONE ? container->node : container->branch;
+    const uint32_t top = containers_shared_above(containers, begin);
     const uint64_t least = container->bytes / LEAST + 1;
     *ret_count = 0;
     if (top == MERGED_NONE)
         return;
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const uint64_t weight = containers_weight(containers, i);
+        /* A child of top is in the container, unless that is a part of top without this child. */
         const bool is_in_top = merged->nodes.data[i].parent == top &&
                                (container->node != top || container_has(containers, container, i));
         if (i == top || is_in_top || weight < least || merged->nodes.data[i].is_garbage ||
@@ -725,10 +729,11 @@ static void find_spread_by(const struct containers *containers, uint32_t node, u
                            struct spread *ret)
 {
     const struct merged_node *nodes = containers->merged->nodes.data;
-    const uint64_t most = containers_weight(containers, node) / 100 * ALL,
-                   alone = containers_weight(containers, branch) + containers_own(containers, node),
-                   count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
-    uint64_t bytes = containers_weight(containers, branch);
+    const uint64_t most = containers_weight(containers, node) / 100 * ALL;
+    /* A larger sum than this has something of other branches. */
+    const uint64_t alone = containers_weight(containers, branch) + containers_own(containers, node);
+    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
+    uint64_t bytes = containers_weight(containers, branch); /* besides slots */
     uint32_t at = branch;
     for (int i = 0; i < MOST_DEPTH && at != MERGED_NONE; i++, at = containers->heaviest[at]) {
         const uint64_t entries = containers_count(containers, at);
@@ -752,8 +757,8 @@ static uint32_t find_spread(const struct containers *containers, uint32_t node)
 {
     enum { LARGE = 10 }; /* divisor: the share of the node that such a branch has */
     const struct merged_node *nodes = containers->merged->nodes.data;
-    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1,
-                   least = containers_weight(containers, node) / LARGE;
+    const uint64_t count = nodes[node].kind == MERGED_CLASS ? nodes[node].count : 1;
+    const uint64_t least = containers_weight(containers, node) / LARGE;
     struct spread found = {MERGED_NONE, 0};
     uint32_t branch = MERGED_NONE;
     if (!may_contain(containers, node))
@@ -830,10 +835,12 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
             continue;
         const struct candidate found = candidate_of(containers, at, node);
         const bool is_same = best.node != MERGED_NONE && found.in == best.in;
-        if (is_same ? containers_count(containers, at) >=
-                          CONTAINER_MANY * containers_count(containers, best.node)
-                    : has_larger_ratio(containers, &found, &best) &&
-                          found.container >= best.container / 100 * DEEPER)
+        bool is_better = has_larger_ratio(containers, &found, &best) &&
+                         found.container >= best.container / 100 * DEEPER;
+        if (is_same) /* of one structure the numbers count */
+            is_better = containers_count(containers, at) >=
+                        CONTAINER_MANY * containers_count(containers, best.node);
+        if (is_better)
             best = found;
     }
     const uint32_t last = *ret_last;
@@ -841,9 +848,9 @@ static uint32_t find_entries(const struct containers *containers, uint32_t node,
     if (spread == MERGED_NONE)
         return best.node;
     const uint64_t holders = nodes[last].kind == MERGED_CLASS ? nodes[last].count : 1;
-    const bool is_better = per_holder(containers_count(containers, spread), holders) > best.ratio &&
+    const bool says_more = per_holder(containers_count(containers, spread), holders) > best.ratio &&
                            containers_weight(containers, last) >= best.container / 100 * DEEPER;
-    return best.node == MERGED_NONE || is_better ? spread : best.node;
+    return best.node == MERGED_NONE || says_more ? spread : best.node;
 }
 
 /* Finds the entries below a node, as containers_find() does, without their container. Returns false
@@ -927,7 +934,7 @@ static void climb_to_container(const struct containers *containers, uint32_t top
         const uint64_t all = containers_weight(containers, at);
         const bool is_lowest = i == 0;
         if (!is_lowest && is_class(containers, at) && nodes[at].count != holders)
-            break;
+            break; /* each of these has several of the containers, or several share one of these */
         if (!is_lowest && is_words(containers, ret->node) && adds_nothing(containers, at, ret))
             make_whole(containers, at, branch, ret);
         if (!is_lowest && adds_nothing(containers, at, ret))

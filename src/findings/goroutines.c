@@ -100,26 +100,26 @@ static struct g2h_bytes without_count(struct g2h_bytes name)
 bool goroutines_are_called(struct g2h_bytes name, const char *asked)
 {
     static const char ellipsis[] = "…";
-    struct g2h_bytes left = without_count(name);
-    struct g2h_bytes rest = without_count(bytes_of(asked));
-    if (rest.size == 0)
+    struct g2h_bytes name_left = without_count(name);
+    struct g2h_bytes asked_left = without_count(bytes_of(asked));
+    if (asked_left.size == 0)
         return false;
     for (bool is_first = true;; is_first = false) {
-        const uint8_t *cut = bytes_find(rest, ellipsis);
-        const struct g2h_bytes part = cut ? bytes_between(rest.data, cut) : rest;
-        uint64_t at = 0;
-        for (;; at++) { /* is_first: only at the begin */
-            if (part.size > left.size - at || (is_first && at > 0))
+        const uint8_t *cut = bytes_find(asked_left, ellipsis);
+        const struct g2h_bytes part = cut ? bytes_between(asked_left.data, cut) : asked_left;
+        uint64_t at = 0; /* where the part is in the name */
+        for (;; at++) {
+            if (part.size > name_left.size - at || (is_first && at > 0))
                 return false;
             const uint64_t end = at + part.size;
-            if (memcmp(left.data + at, part.data, (size_t)part.size) == 0 &&
-                (cut || end == left.size || left.data[end] == ' '))
+            if (memcmp(name_left.data + at, part.data, (size_t)part.size) == 0 &&
+                (cut || end == name_left.size || name_left.data[end] == ' '))
                 break;
         }
-        if (!cut)
+        if (!cut) /* that was the last part */
             return true;
-        left = bytes_from(left, at + part.size);
-        rest = bytes_from(rest, as_size(cut - rest.data) + strlen(ellipsis));
+        name_left = bytes_from(name_left, at + part.size);
+        asked_left = bytes_from(asked_left, as_size(cut - asked_left.data) + strlen(ellipsis));
     }
 }
 
@@ -170,14 +170,14 @@ static bool count_frame(struct goroutines_frames *frames, const struct findings 
 {
     const uint32_t number = as_u32(frames->times.count);
     size_t size;
-    uint32_t at;
+    uint32_t index;
     const char *name = function_of(findings, frame, &size);
     frames->count++;
-    if (!map_put(&frames->by_function, map_hash_text(name, size), number, &at) ||
-        (at == number && !vector_push(&frames->times, 0)))
+    if (!map_put(&frames->by_function, map_hash_text(name, size), number, &index) ||
+        (index == number && !vector_push(&frames->times, 0)))
         return false;
-    if (++frames->times.data[at] > frames->most) {
-        frames->most = frames->times.data[at];
+    if (++frames->times.data[index] > frames->most) {
+        frames->most = frames->times.data[index];
         frames->example = frame;
     }
     return true;
@@ -251,7 +251,8 @@ struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uin
             *ret = edge.target;
     for (above = *ret; above != UINT32_MAX && above != 0 && above != goroutine;)
         above = g2h_dominators_of(findings->dominators, above);
-    *ret = above == goroutine ? UINT32_MAX : *ret;
+    if (above == goroutine) /* the goroutine alone holds it */
+        *ret = UINT32_MAX;
     return NULL;
 }
 
@@ -1106,15 +1107,15 @@ struct g2h_error *goroutine_labels_append(const struct findings *findings,
                                           struct text *text)
 {
     enum { MOST_KEYS = 4 };
-    uint32_t count, at = 0;
+    uint32_t count, labelled = 0; /* index of the first goroutine with labels */
     const uint32_t *list = stack_index_of(findings, place, &count);
-    while (at < count && labels->first[list[at]] == labels->first[list[at] + 1])
-        at++;
-    if (at == count)
+    while (labelled < count && labels->first[list[labelled]] == labels->first[list[labelled] + 1])
+        labelled++;
+    if (labelled == count)
         return NULL;
-    const uint32_t first = labels->first[list[at]];
-    const uint32_t end = labels->first[list[at] + 1];
-    for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)
+    const uint32_t first = labels->first[list[labelled]];
+    const uint32_t end = labels->first[list[labelled] + 1];
+    for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++) /* the keys that tell most */
         TRY(labels_append_key(labels, list, count, labels->list.data[i].key, true, text));
     for (uint32_t i = first; i < end && i < first + MOST_KEYS; i++)
         TRY(labels_append_key(labels, list, count, labels->list.data[i].key, false, text));

@@ -135,19 +135,19 @@ static struct g2h_error *sequence_below(struct keys_search *keys, uint32_t paren
                                         uint32_t node, bool is_key, uint32_t *ret)
 {
     uint32_t number = find_below(keys, parent, name);
-    bool is_full = sequence_of(keys, parent)->children >= MOST_NAMES,
-         is_last = keys->sequences.count >= MOST_SEQUENCES;
-    if (number == NO_SEQUENCE && is_key && (is_full || is_last) && is_large(keys, node))
-        is_full = is_last = false;
+    bool is_full = sequence_of(keys, parent)->children >= MOST_NAMES;
+    bool is_end = keys->sequences.count >= MOST_SEQUENCES; /* of the list of all sequences */
+    if (number == NO_SEQUENCE && is_key && (is_full || is_end) && is_large(keys, node))
+        is_full = is_end = false;
     if (number == NO_SEQUENCE && is_key && is_full) {
         sequence_of(keys, parent)->is_full = true;
-        is_key = is_full = false;
+        is_key = is_full = false; /* the one for all is beyond the limit */
         name = keys->any;
         number = find_below(keys, parent, name);
     }
     *ret = number != NO_SEQUENCE ? number : parent;
     if (number != NO_SEQUENCE || is_full || sequence_of(keys, parent)->steps >= MOST_STEPS ||
-        is_last)
+        is_end)
         return NULL;
     *ret = as_u32(keys->sequences.count);
     const struct sequence sequence = {.name = name,
@@ -237,11 +237,11 @@ static struct g2h_error *step_down(struct keys_search *keys, uint32_t node, uint
         if ((edge.flags & G2H_EDGE_WEAK) != 0 || edge.target == node ||
             g2h_dominators_of(dominators, edge.target) != node)
             continue;
-        uint32_t *at = &keys->at[g2h_dominators_number(dominators, edge.target)];
-        if (*at != NO_SEQUENCE)
+        uint32_t *assigned = &keys->at[g2h_dominators_number(dominators, edge.target)];
+        if (*assigned != NO_SEQUENCE)
             continue;
         TRY(keys_step(keys, &edge, from, &sequence));
-        *at = sequence;
+        *assigned = sequence;
         if (sequence != from)
             add_node(keys, sequence, edge.target);
     }

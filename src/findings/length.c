@@ -113,6 +113,7 @@ static struct g2h_error *read_part(const struct findings *findings, const char *
         return error;
     g2h_value_content(findings->view, &part.value, &text, &content);
     g2h_text_deinit(&text);
+    /* Only a slice that leads into the array tells its length. */
     if (content.has_length && content.target >= array->address &&
         content.target - array->address < array->size)
         *ret = (struct length){"slice", content.length};

@@ -231,15 +231,15 @@ bool lookup_append_variable(const struct findings *findings, uint32_t number, st
 {
     const struct merged_node *node = findings_node(findings, number);
     const bool is_whole = findings_is_kind(findings, number, G2H_NODE_VARIABLE);
-    size_t size, of_size;
+    size_t size, holder_size;
     if (!is_whole && (node->kind != MERGED_VARIABLE ||
                       (!findings_is_kind(findings, node->parent, G2H_NODE_PACKAGE) &&
                        !findings_is_kind(findings, node->parent, G2H_NODE_VARIABLE))))
         return false;
-    const char *of = merged_name(&findings->merged, node->parent, &of_size),
-               *name = merged_name(&findings->merged, number, &size);
-    if (!is_whole) {
-        text_append(text, of, of_size);
+    const char *holder = merged_name(&findings->merged, node->parent, &holder_size);
+    const char *name = merged_name(&findings->merged, number, &size);
+    if (!is_whole) { /* the name of a whole variable has its package in it */
+        text_append(text, holder, holder_size);
         text_append_string(text, size > 0 && name[0] == '[' ? "" : ".");
     }
     text_append(text, name, size);

@@ -128,17 +128,19 @@ static struct g2h_error *find_variable_node(const struct findings *findings, con
 {
     _cleanup_(text_deinit) struct text called = {0};
     *ret = MERGED_NONE;
-    for (uint32_t i = 0; i < findings->merged.nodes.count && *ret == MERGED_NONE; i++) {
-        size_t own_size;
-        const char *own = merged_name(&findings->merged, i, &own_size);
+    for (uint32_t i = 0; i < findings->merged.nodes.count; i++) {
+        size_t node_size;
+        const char *node_name = merged_name(&findings->merged, i, &node_size);
         if (!findings_is_kind(findings, i, G2H_NODE_VARIABLE))
             continue;
         called.size = 0;
         expression_append_variable(findings->view, findings_node(findings, i)->example, &called);
         TRY_MEMORY(!called.failed);
-        if ((own_size == size && memcmp(own, name, size) == 0) ||
-            (called.size == size && memcmp(called.data, name, size) == 0))
+        if ((node_size == size && memcmp(node_name, name, size) == 0) ||
+            (called.size == size && memcmp(called.data, name, size) == 0)) {
             *ret = i;
+            return NULL;
+        }
     }
     return NULL;
 }

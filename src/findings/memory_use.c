@@ -319,8 +319,9 @@ static struct g2h_error *outside_report(const struct outside_search *search, enu
     for (size_t i = 0; i < search->list.count && ret->count < OUTSIDE_MOST; i++) {
         const struct holder *holder = &search->list.data[i];
         if (holder->bytes < least)
-            break;
-        if ((told == FIELDS) != (holder->object == UINT32_MAX))
+            return NULL;
+        const bool is_field = holder->object == UINT32_MAX;
+        if ((told == FIELDS) != is_field) /* asked before the name, which takes long to make */
             continue;
         TRY(make_display_name(search, holder, &name));
         TRY_MEMORY(!name.failed);
@@ -328,7 +329,7 @@ static struct g2h_error *outside_report(const struct outside_search *search, enu
             continue;
         ret->list[ret->count].name = name;
         ret->list[ret->count++].bytes = holder->bytes;
-        name = (struct text){0};
+        name = (struct text){0}; /* the list owns it now */
     }
     return NULL;
 }

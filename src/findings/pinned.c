@@ -417,12 +417,15 @@ static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, u
     TRY(g2h_values_create(finder->findings->view, &values));
     g2h_values_begin(values, holder);
     *ret = false;
-    for (int i = 0; !*ret && g2h_values_next(values, &value); i++)
-        *ret = i == MOST_VALUES ||
-               (value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
-                memcmp(value.type, "*[", 2) == 0 && !is_element_pointer(&value, class, size) &&
-                value.size == params->pointer_size &&
-                pinned_word(params, value.data) == array->address + array->begin);
+    for (int i = 0; !*ret && g2h_values_next(values, &value); i++) {
+        /* A pointer to an array, unless the elements of this one are such arrays themselves. */
+        const bool is_to_array = value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
+                                 memcmp(value.type, "*[", 2) == 0 &&
+                                 !is_element_pointer(&value, class, size);
+        *ret =
+            i == MOST_VALUES || (is_to_array && value.size == params->pointer_size &&
+                                 pinned_word(params, value.data) == array->address + array->begin);
+    }
     g2h_values_destroy(values);
     return NULL;
 }
@@ -683,10 +686,10 @@ static bool see_view(void *context, const struct g2h_capacity *capacity)
     if (index == MAP_NONE)
         return true;
     struct viewed *viewed = &finder->list.data[index];
-    const uint64_t begin = capacity->address - viewed->address, left = viewed->size - begin,
-                   used = capacity->size > 0 && capacity->used > left / capacity->size
-                              ? left
-                              : capacity->used * capacity->size;
+    const uint64_t begin = capacity->address - viewed->address;
+    const uint64_t space = viewed->size - begin;
+    const bool is_beyond = capacity->size > 0 && capacity->used > space / capacity->size;
+    const uint64_t used = is_beyond ? space : capacity->used * capacity->size;
     viewed->begin = MIN(begin, viewed->begin);
     viewed->end = MAX(begin + used, viewed->end);
     viewed->used += used;

@@ -1317,14 +1317,13 @@ static struct g2h_error *choose_items(struct choice *choice, trend_found_vector 
     return NULL;
 }
 
-/* Chooses, from below upwards, objects and variables whose bytes change, while what was chosen
- * below them makes less than half of that: one object that becomes larger. */
+/* Chooses, from below upwards, objects whose bytes change, and variables whose bytes grow steadily,
+ * while what was chosen below them makes less than half of that: one object that becomes larger. */
 static struct g2h_error *choose_others(struct choice *choice, trend_found_vector *ret)
 {
     for (uint32_t i = as_u32(choice->trend->places.count); i-- > 1;) {
         const struct trend_place *place = &choice->trend->places.data[i];
         const enum trend_kind kind = choice->of[i].retained.kind;
-        /* A variable holds different things; only a leak in it tells something of it as one. */
         const bool is_whole =
             place->kind == MERGED_CLASS || (place->kind == MERGED_VARIABLE && kind == TREND_STEADY);
         if (choice->chosen[i] == 0 && kind != TREND_LEVEL && is_whole && is_worth(choice, i) &&

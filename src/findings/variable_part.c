@@ -89,8 +89,8 @@ void similar_add_behind(struct similar *similar, const char *name, size_t size, 
             return;
     size_t at = similar->count < SIMILAR_MOST ? similar->count++ : SIMILAR_MOST;
     if (at == SIMILAR_MOST && similar->list[--at].distance <= distance)
-        return;
-    struct text text = similar->list[at].name;
+        return; /* the list is full of nearer ones; else its last one goes */
+    struct text text = similar->list[at].name; /* its memory is used again */
     for (; at > 0 && similar->list[at - 1].distance > distance; at--)
         similar->list[at] = similar->list[at - 1];
     text.size = 0;
@@ -606,7 +606,8 @@ static struct g2h_error *part_step_key(const struct part_reading *reading, const
 {
     struct variable_part *part = reading->part;
     const struct g2h_view *view = reading->findings->view;
-    const bool is_index = size > 0 && size < 19 && strspn(key, "0123456789") >= size;
+    enum { TOO_LONG = 19 }; /* a number of fewer digits fits into 64 bits */
+    const bool is_index = size > 0 && size < TOO_LONG && strspn(key, "0123456789") >= size;
     const uint64_t index = is_index ? strtoull(key, NULL, 10) : 0;
     if (part_is_reference(part))
         TRY(part_follow(reading));
@@ -624,7 +625,7 @@ static struct g2h_error *part_step_key(const struct part_reading *reading, const
     text_append_string(&part->path, "]");
     if (part_settle(reading))
         return NULL;
-    part->path.size = before;
+    part->path.size = before; /* back to what has no such element, to say why */
     part_settle(reading);
     const uint64_t count = part_elements(reading);
     struct g2h_bytes rest;
@@ -690,12 +691,12 @@ static struct g2h_error *part_read_steps(const struct part_reading *reading, con
 static struct g2h_error *part_read_variable(const struct part_reading *reading, const char *package,
                                             const char *expression, size_t *ret_size)
 {
-    const size_t all = strcspn(expression, " \t\n()[],\"");
+    const size_t longest = strcspn(expression, " \t\n()[],\"");
     _cleanup_(text_deinit) struct text name = {0};
     struct g2h_location location;
     *ret_size = 0;
-    for (size_t size = all; size > 0; size--) {
-        if (size < all && expression[size] != '.')
+    for (size_t size = longest; size > 0; size--) {
+        if (size < longest && expression[size] != '.')
             continue;
         name.size = 0;
         text_append_string(&name, package);
