@@ -378,6 +378,14 @@ static inline struct csv_edge_name name_by(const struct csv *csv, struct edge_la
     return name;
 }
 
+/* Returns the type of an edge that is called after the text of a key. */
+static enum edge_type type_by_key(const struct g2h_edge *edge)
+{
+    if ((edge->flags & G2H_EDGE_WEAK) != 0)
+        return EDGE_WEAK;
+    return (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL : EDGE_PROPERTY;
+}
+
 /* Returns the name of an edge of a map's entry: the text of its key or, for a whole number, an
  * index. Edges whose key cannot be shown have the name without it, weak ones a name of their own.
  */
@@ -388,15 +396,13 @@ static struct csv_edge_name csv_name_by_key(const struct csv *csv, struct g2h_ed
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     const enum g2h_key form = g2h_edges_key(edges, edge, &key);
     if (form == G2H_KEY_TEXT)
-        return (struct csv_edge_name){.type = is_weak ? EDGE_WEAK
-                                              : (edge->flags & G2H_EDGE_INTERNAL) != 0
-                                                  ? EDGE_INTERNAL
-                                                  : EDGE_PROPERTY,
-                                      .text = key.text,
-                                      .size = key.size};
-    return name_by(csv, form == G2H_KEY_NONE ? label_without_key(&csv->strings, edge)
-                        : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
-                                  : (struct edge_label){EDGE_ELEMENT, key.index});
+        return (struct csv_edge_name){
+            .type = type_by_key(edge), .text = key.text, .size = key.size};
+    if (form == G2H_KEY_NONE)
+        return name_by(csv, label_without_key(&csv->strings, edge));
+    if (is_weak) /* those by index all have one name */
+        return name_by(csv, (struct edge_label){EDGE_WEAK, csv->strings.weak_element});
+    return name_by(csv, (struct edge_label){EDGE_ELEMENT, key.index});
 }
 
 /* Writes the id of an edge's source. Consecutive edges mostly have the same source, so that the
@@ -429,9 +435,12 @@ static struct g2h_error *put_edge(const struct csv *csv, struct csv_reader *read
     TRY(worker_buffer_provide(buffer, EDGE_ROW + field_limit(name.size), LARGE));
     char *at = put_source(buffer->data + buffer->size, reader, source);
     at = csv_put_short(json_u32(at, target), &types[name.type]);
-    at = name.type == EDGE_ELEMENT ? csv_put_number(csv, at, name.index)
-         : name.is_field           ? csv_put_field(at, name.text, name.size)
-                                   : csv_put_text(at, name.text, name.size);
+    if (name.type == EDGE_ELEMENT)
+        at = csv_put_number(csv, at, name.index);
+    else if (name.is_field)
+        at = csv_put_field(at, name.text, name.size);
+    else
+        at = csv_put_text(at, name.text, name.size);
     *at++ = '\n';
     buffer->size = as_size(at - buffer->data);
     return NULL;

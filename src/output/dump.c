@@ -64,7 +64,8 @@ static bool copying_shorten(struct copying *copying, const struct g2h_record *re
     return vector_push(&copying->edits, sizes) && vector_push(&copying->edits, rest);
 }
 
-/* Returns whether a record is an object without pointers that has more bytes than largest. */
+/* Returns whether a record is an object without pointers that has more bytes than largest, and of
+ * which a dump may lack a part: of others that would be damage (g2h_object_may_be_short()). */
 static bool is_long_array(const struct g2h_record *record, const struct g2h_params *params,
                           uint64_t largest)
 {
@@ -151,12 +152,11 @@ static struct g2h_error *dump_copy_produce(void *context, size_t task, unsigned 
     const uint64_t end = begin + MIN(left, CHUNK);
     size_t next;
     (void)worker;
-    BISECT(next, copying->edits.count, edits[next].end <= begin);
+    BISECT(next, copying->edits.count, edits[next].end <= begin); /* the first that ends in it */
     for (uint64_t at = begin; at < end; next++) {
-        const bool is_last = next == copying->edits.count || edits[next].begin >= end;
-        TRY(copying_put(copying, buffer, at, is_last ? end : edits[next].begin));
-        if (is_last)
-            break;
+        if (next == copying->edits.count || edits[next].begin >= end)
+            return copying_put(copying, buffer, at, end);
+        TRY(copying_put(copying, buffer, at, edits[next].begin));
         if (edits[next].begin >= begin)
             TRY_MEMORY(worker_buffer_put(buffer, edits[next].bytes, edits[next].size));
         at = edits[next].end;

@@ -181,14 +181,15 @@ static const struct held_type *type_of(const struct held_classes *classes, uint3
 static bool note_slice(void *context, const struct g2h_capacity *capacity)
 {
     struct held_finder *finder = context;
-    const struct held_type *type = NULL;
     uint32_t object;
     uint32_t index = as_u32(finder->arrays.count);
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->all == 0 ||
-        !g2h_heap_find(g2h_view_heap(finder->view), capacity->address, &object) ||
-        !(type = type_of(finder->classes, g2h_view_class(finder->view, object))) ||
-        (capacity->object != UINT32_MAX && g2h_view_is_garbage(finder->view, capacity->object) &&
-         !g2h_view_is_garbage(finder->view, object)))
+        !g2h_heap_find(g2h_view_heap(finder->view), capacity->address, &object))
+        return true;
+    const struct held_type *type = type_of(finder->classes, g2h_view_class(finder->view, object));
+    const bool is_of_garbage =
+        capacity->object != UINT32_MAX && g2h_view_is_garbage(finder->view, capacity->object);
+    if (!type || (is_of_garbage && !g2h_view_is_garbage(finder->view, object)))
         return true;
     const bool is_alone = capacity->object != UINT32_MAX &&
                           g2h_view_class(finder->view, capacity->object) == type->header;
@@ -487,6 +488,7 @@ const char *strings_of_node(const struct g2h_view *view, uint32_t node, struct g
 {
     enum { MOST = sizeof("… (18446744073709551615 bytes, #12345678)") };
     const char *data = g2h_view_text(view, node, text, ret_size);
+    /* Short by bytes, or as it is in the dump, or by characters: then the view has cut nothing. */
     if (*ret_size < LONGEST || data != text->data || g2h_view_is_redacted(view) ||
         g2h_view_text_size(view, node) <= LONGEST ||
         output_strings_begin_of(data, *ret_size, LONGEST - 1) == *ret_size)
@@ -594,23 +596,21 @@ static bool rename_node(struct strings *strings, uint32_t name, const struct tex
 static bool number_names(struct strings *strings)
 {
     const uint32_t names = g2h_view_name_count(strings->view);
-    struct text text = {0};
-    bool good = true;
-    strings->first_text = names + 1;
+    _cleanup_(text_deinit) struct text text = {0};
+    strings->first_text = names + 1; /* number 0 is "<dummy>" */
     strings->of_node = block_alloc(count_and_end(names), sizeof(*strings->of_node));
     if (!strings->of_node)
         return false;
-    for (uint32_t i = 0; i < names && good; i++) {
+    for (uint32_t i = 0; i < names; i++) {
         size_t size;
         const char *name = g2h_view_name(strings->view, i, &size);
         strings->of_node[i] = i + 1;
         text.size = 0;
         if ((g2h_view_name_uses(strings->view, i) & G2H_NAME_OF_NODE) != 0 &&
-            v8_name_differs(name, size, &text))
-            good = !text.failed && rename_node(strings, i, &text);
+            v8_name_differs(name, size, &text) && (text.failed || !rename_node(strings, i, &text)))
+            return false;
     }
-    text_deinit(&text);
-    return good;
+    return true;
 }
 
 /* ---- the table ---- */
@@ -681,11 +681,12 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
 {
     const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
     for (size_t slot = first_slot(numbering, text->hash);; slot = next_slot(numbering, slot)) {
-        const uint32_t content = numbering->slots[slot],
-                       number = output_strings_number_in(numbering, content);
-        if (content == UINT32_MAX ||
-            (content - number == tag && numbering->hashes.data[number] == text->hash))
-            return content == UINT32_MAX ? UINT32_MAX : number;
+        const uint32_t content = numbering->slots[slot];
+        const uint32_t number = output_strings_number_in(numbering, content);
+        if (content == UINT32_MAX) /* a free slot ends the search */
+            return UINT32_MAX;
+        if (content - number == tag && numbering->hashes.data[number] == text->hash)
+            return number;
     }
 }
 

@@ -223,7 +223,9 @@ static struct g2h_error *list_timers(const struct g2h_view *view, target_vector 
         return NULL; /* these snapshots have neither handlers nor groups */
     for (size_t i = 0; i < 2; i++)
         any |= g2h_view_find_name(view, classes[i], strlen(classes[i]), &names[i]);
-    for (uint32_t i = 0; any && i < objects && ret->count < MOST_OF_LISTENERS; i++) {
+    if (!any)
+        return NULL;
+    for (uint32_t i = 0; i < objects && ret->count < MOST_OF_LISTENERS; i++) {
         const uint32_t class = g2h_view_class(view, i);
         if (class == G2H_NAME_NONE || (class != names[0] && class != names[1]) ||
             g2h_view_is_garbage(view, i))

@@ -57,8 +57,8 @@ static void names_count_value(struct names_key *key, uint32_t text)
     }
     if (at == key->count)
         key->values[key->count++] = (struct names_value){text, 0};
-    for (key->values[at].members++; at > 0 && key->values[at - 1].members < key->values[at].members;
-         at--) {
+    key->values[at].members++;
+    for (; at > 0 && key->values[at - 1].members < key->values[at].members; at--) {
         const struct names_value more = key->values[at];
         key->values[at] = key->values[at - 1];
         key->values[at - 1] = more;

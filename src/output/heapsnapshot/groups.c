@@ -381,21 +381,21 @@ static void name_cleanups(const struct grouping *grouping, const struct context_
     static const char closure[] = "func ";
     static const char of[] = " of ";
     const struct g2h_view *view = grouping->making->view;
-    size_t size, own_size;
-    const char *label = g2h_view_name(view, (uint32_t)group->key, &size),
-               *own = g2h_view_name(view, group->name, &own_size);
+    size_t size, class_size;
+    const char *label = g2h_view_name(view, (uint32_t)group->key, &size);
+    const char *class = g2h_view_name(view, group->name, &class_size); /* "func main.open.func1" */
     const size_t index = kept_index(view, (uint32_t)group->key);
     const bool is_closure =
-        own_size > strlen(closure) && memcmp(own, closure, strlen(closure)) == 0;
+        class_size > strlen(closure) && memcmp(class, closure, strlen(closure)) == 0;
     const size_t skipped = is_closure ? strlen(closure) : 0;
     const size_t same = strlen(kept_for[index].label);
     text_append_string(text, kept_for[index].several);
-    if (size > same) {
+    if (size > same) { /* the label goes on with the type that they are of */
         text_append_string(text, of);
         text_append(text, label + same, size - same);
     }
     text_append_string(text, " (");
-    text_append(text, own + skipped, own_size - skipped);
+    text_append(text, class + skipped, class_size - skipped);
     text_append_string(text, ")");
 }
 

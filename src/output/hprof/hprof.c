@@ -162,9 +162,10 @@ struct frame_name {
  * *ret_line is then the number, of up to 9 digits. */
 static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret_line)
 {
+    enum { DIGITS = 9 }; /* such a number fits into 32 bits */
     size_t at = size;
     uint32_t line = 0, unit = 1;
-    for (; at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9' && size - at < 9; unit *= 10)
+    for (; at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9' && size - at < DIGITS; unit *= 10)
         line += (uint32_t)(name[--at] - '0') * unit;
     if (at == size || at == 0 || name[at - 1] != ':')
         return size;

@@ -120,7 +120,7 @@ uint32_t tree_number(const struct html_tree *tree, uint32_t node)
 
 /* ---- sums ---- */
 
-/* Returns what a node retained in the base, and how many there were. */
+/* Returns the bytes that a node retained in the base. */
 static uint64_t was(const struct findings *findings, uint32_t node)
 {
     return findings_node(findings, node)->retained - (uint64_t)findings->growth.data[node].retained;
@@ -137,20 +137,20 @@ static uint64_t was_count(const struct findings *findings, uint32_t node)
 static void html_tree_add_rest(const struct findings *findings, const struct html_tree *tree,
                                uint32_t node, struct html_tree_rest *rest)
 {
-    const struct merged_node *of = findings_node(findings, node);
+    const struct merged_node *left_out = findings_node(findings, node);
     const struct pages_sum pages = pages_own(&findings->pages, node);
     rest->pages.bytes += pages.bytes;
     rest->pages.empty += pages.empty;
     for (unsigned i = 0; tree->aged && i < AGES_GROUPS; i++)
         rest->aged.bytes[i] += tree->aged[node].bytes[i];
-    if (of->kind == MERGED_CLASS) {
-        rest->objects += of->count;
+    if (left_out->kind == MERGED_CLASS) {
+        rest->objects += left_out->count;
         rest->was_objects += findings->base ? was_count(findings, node) : 0;
     }
-    if (tree->numbers[of->parent] == TREE_NONE)
+    if (tree->numbers[left_out->parent] == TREE_NONE)
         return;
     rest->branches++;
-    rest->bytes += of->retained;
+    rest->bytes += left_out->retained;
     rest->was += findings->base ? was(findings, node) : 0;
 }
 
@@ -519,6 +519,7 @@ struct g2h_error *data_put_gone(struct data *data, const struct html_tree *tree)
         all += gone->retained;
     data_key(data, "gone");
     data_words(data, "[");
+    /* Those after the first small one are smaller still, and are not even counted. */
     for (size_t i = 0; i < list.count && list.data[i].retained >= all / LEAST_SHARE; i++) {
         if (i < MOST_GONE && data_size(&data->out) - begin < DATA_GONE_BYTES)
             put_gone(data, tree, &list.data[i], i);

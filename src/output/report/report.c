@@ -100,30 +100,28 @@ enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
  * name, indented by depth. */
 static void put_branch(const struct report *report, uint32_t node, size_t depth)
 {
-    const struct merged_node *of = report_node(report, node);
-    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
-                 columns = report->page->columns,
-                 width = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    const struct merged_node *branch = report_node(report, node);
+    const size_t before_name = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth;
+    const size_t columns = report->page->columns;
+    const size_t width = columns > before_name + LEAST_NAME ? columns - before_name : LEAST_NAME;
     const bool has_base = report->findings->base != NULL;
-    const int64_t within =
-                      has_base ? report->findings->growth.data[node].within : (int64_t)of->retained,
-                  grown = has_base ? report->findings->growth.data[node].count : 0;
+    const struct growth *growth = has_base ? &report->findings->growth.data[node] : NULL;
+    const int64_t within = growth ? growth->within : (int64_t)branch->retained;
+    const int64_t grown = growth ? growth->count : 0;
     struct page *page = report->page;
-    /* A dash is for a node that as a whole has shrunk. */
-    PUT(page,
-        within < 0 ? "  %*s"
-        : has_base ? "  %*d"
-                   : "  %*b",
-        OF_BYTES, within < 0 ? page_value_words("-") : page_value_signed(within));
+    if (within < 0) /* a node that as a whole has shrunk */
+        PUT(page, "  %*s", OF_BYTES, "-");
+    else
+        PUT(page, has_base ? "  %*d" : "  %*b", OF_BYTES, within);
     PUT(page, " %*p ", OF_PERCENT - 2, MAX(within, 0), report->findings->reachable);
     /* The count is for several objects; with a base, how many more there are. */
-    if (of->kind != MERGED_CLASS || (has_base ? grown == 0 : of->count < 2))
+    if (branch->kind != MERGED_CLASS || (has_base ? grown == 0 : branch->count < 2))
         page_blanks(page, OF_COUNT);
     else
-        PUT(page, has_base ? "%*c" : "%*n", OF_COUNT, has_base ? (uint64_t)grown : of->count);
+        PUT(page, has_base ? "%*c" : "%*n", OF_COUNT, has_base ? (uint64_t)grown : branch->count);
     page_blanks(page, 2 + 2 * depth);
     PUT(page, "%.*s{name}\n|%b{retained}%b{bytes}%n{count}", width, report_name(report, node),
-        of->retained, of->bytes, of->count);
+        branch->retained, branch->bytes, branch->count);
     if (has_base)
         PUT(page, "|%d{retained_grown}%c{count_grown}", within, grown);
     report_put_pages(report, node);

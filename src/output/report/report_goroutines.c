@@ -114,17 +114,18 @@ static void place_append_end(struct text *text, struct g2h_bytes name, size_t mo
 {
     enum { NEAR = 8 };
     const uint8_t *end = name.data + name.size;
-    const uint8_t *cut = end;
-    const uint8_t *part = end;
+    const uint8_t *cut = end; /* where what is shown begins */
     if (place_characters(name.data, end) <= most) {
         text_append(text, name.data, name.size);
         return;
     }
     while (cut > name.data && place_characters(cut - 1, end) < most)
         cut--;
-    for (const uint8_t *at = cut; at < end && at < cut + NEAR && part == end; at++)
-        part = begins_a_part(at, end) ? at : part;
-    cut = part < end ? part : cut;
+    for (const uint8_t *at = cut; at < end && at < cut + NEAR; at++)
+        if (begins_a_part(at, end)) {
+            cut = at;
+            break;
+        }
     text_append_string(text, "…");
     text_append(text, cut, as_size(end - cut));
 }
@@ -460,18 +461,20 @@ static bool report_goroutines_has_line(const struct report *report, uint32_t gor
     _cleanup_(g2h_text_deinit) struct g2h_text line = {0};
     struct stack_walk walk;
     struct g2h_view_call call;
-    bool is_found = false;
     if (!bytes_contain(asked, ":"))
         return false;
     stack_walk_begin(&walk, report->findings->view, goroutine, true);
-    while (!is_found && walk.goroutine.at != UINT32_MAX && stack_walk_next(&walk, &call)) {
+    if (walk.goroutine.at == UINT32_MAX) /* a stack of the runtime alone */
+        return false;
+    while (stack_walk_next(&walk, &call)) {
         line.size = 0;
         g2h_view_call_text(report->findings->view, &call, &line);
         const struct g2h_bytes text = report_made(&line);
-        is_found = !line.failed && bytes_end_with(text, asked) &&
-                   (text.size == asked.size || text.data[text.size - asked.size - 1] == ' ');
+        if (!line.failed && bytes_end_with(text, asked) &&
+            (text.size == asked.size || text.data[text.size - asked.size - 1] == ' '))
+            return true;
     }
-    return is_found;
+    return false;
 }
 
 /* Returns whether a query is what the report calls a place, its go statement, or its stack: by its

@@ -127,13 +127,13 @@ static struct g2h_error *sample_add_suspect(struct sample_report *sample, size_t
         if (below[i] && list[i].kind != MERGED_CLASS)
             sample->beside[number] += list[i].bytes;
     for (uint32_t i = 0; i < objects; i++) {
-        const uint32_t of = sample_merged(findings, i);
-        if (of == MERGED_NONE)
+        const uint32_t line = sample_merged(findings, i);
+        if (line == MERGED_NONE)
             continue;
-        if (items[of] && list[of].kind == MERGED_CLASS &&
-            list[of].name == list[suspect->item].name && sample_is_itself(findings, i, of))
+        if (items[line] && list[line].kind == MERGED_CLASS &&
+            list[line].name == list[suspect->item].name && sample_is_itself(findings, i, line))
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number), i));
-        if (below[of])
+        if (below[line])
             TRY(estimates_add(&sample->estimates, set_of_suspect(sample, number) + 1, i));
     }
     return NULL;

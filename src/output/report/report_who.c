@@ -582,7 +582,10 @@ static void put_local(const struct report *report, const struct who_local *local
             part->kind == MERGED_VARIABLE ? "variable" : "class",
             report_name(report, part->parent));
     }
-    PUT(page, has_most ? "[/]</>" : many > 1 ? "[/]</> each\n" : "[/]</>\n");
+    if (has_most) /* the line has ended above */
+        PUT(page, "[/]</>");
+    else
+        PUT(page, many > 1 ? "[/]</> each\n" : "[/]</>\n");
 }
 
 /* Reports the MOST variables by which goroutines hold most. A variable of the program counts from a
@@ -596,16 +599,16 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place,
     struct who_local locals[WHO_LOCALS];
     size_t count;
     TRY(who_find_locals(report->findings, place, locals, &count));
-    const uint64_t goroutines = findings_members(report->findings, place),
-                   many = goroutines > 0 ? goroutines : 1;
+    const uint64_t goroutines = findings_members(report->findings, place);
+    const uint64_t many = MAX(goroutines, 1); /* a divisor */
     PUT(report->page, "[hold]");
     for (size_t i = 0; i < count && i < MOST && locals[i].part_of == MERGED_NONE; i++) {
         /* Variables of the runtime's functions, such as the channel that they wait on, are less
          * interesting. */
-        const struct g2h_bytes of =
+        const struct g2h_bytes function =
             report_name(report, report_node(report, locals[i].node)->parent);
-        if (locals[i].retained < report_node(report, place)->retained /
-                                     (bytes_begin(of, "runtime.") ? LEAST_OF_RUNTIME : LEAST))
+        const uint64_t divisor = bytes_begin(function, "runtime.") ? LEAST_OF_RUNTIME : LEAST;
+        if (locals[i].retained < report_node(report, place)->retained / divisor)
             break;
         put_local(report, locals, count, i, many, has_most);
     }

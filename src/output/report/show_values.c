@@ -98,12 +98,12 @@ struct g2h_error *report_put_class(const struct report *report, uint32_t class, 
     TRY(class_rows_find_one(report->findings, report_node(report, class)->name, &row, ret_nodes));
     for (size_t i = 0; i < ret_nodes->count; i++) {
         const uint32_t node = ret_nodes->data[i].node;
-        const struct pages_sum of = pages_of(&report->findings->pages, node);
+        const struct pages_sum pages = pages_of(&report->findings->pages, node);
         if (report_node(report, node)->outermost == node &&
             !report_node(report, node)->is_garbage) {
             alive += report_node(report, node)->retained;
-            sum.bytes += of.bytes;
-            sum.empty += of.empty;
+            sum.bytes += pages.bytes;
+            sum.empty += pages.empty;
         }
     }
     const char *verb = verbs[report_lacks_memory(report)][row.garbage == 1];
@@ -258,10 +258,10 @@ static bool show_values_is_other(const struct show *show, const struct g2h_value
         !g2h_location_of_object(show->view, object, &location))
         return false;
     g2h_location_type(show->view, &location, &type);
-    const struct g2h_bytes target = report_made(&type),
-                           wanted = {pointer.data + 1, pointer.size - 1};
-    return !type.failed && !bytes_same(target, wanted) &&
-           !(bytes_begin(target, "[]") && bytes_end_with(target, wanted)) &&
+    const struct g2h_bytes target = report_made(&type);
+    const struct g2h_bytes wanted = {pointer.data + 1, pointer.size - 1};
+    const bool is_element = bytes_begin(target, "[]") && bytes_end_with(target, wanted);
+    return !type.failed && !bytes_same(target, wanted) && !is_element &&
            !bytes_begin(wanted, "runtime.");
 }
 
@@ -303,7 +303,7 @@ static struct g2h_error *show_values_read_parts(struct show *show, const struct 
     g2h_location_of_value(value, &location);
     g2h_values_begin_at(show->values, &location);
     for (; g2h_values_next(show->values, &part) && count <= MOST_PARTS; count++) {
-        if (count == MOST_PARTS)
+        if (count == MOST_PARTS) /* it is only counted, for the ellipsis */
             continue;
         text_printf(&parts, count > 0 ? ", " : "{");
         text_append(&parts, part.path, part.path_size);
@@ -311,7 +311,10 @@ static struct g2h_error *show_values_read_parts(struct show *show, const struct 
         g2h_value_content(show->view, &part, &show->text, &content);
         text_append(&parts, show->text.data, show->text.size);
     }
-    text_printf(&parts, count == 0 ? "{}" : count > MOST_PARTS ? " …}" : "}");
+    if (count == 0)
+        text_printf(&parts, "{}");
+    else
+        text_printf(&parts, count > MOST_PARTS ? " …}" : "}");
     TRY_MEMORY(!parts.failed && !show->text.failed);
     g2h_text_deinit(&show->text);
     show->text = (struct g2h_text){parts.data, parts.size, parts.capacity, false};
