@@ -178,19 +178,19 @@ static int read_sweepgen(struct ages_live *live, uint32_t *ret)
 static int read_slice(struct ages_live *live, uint64_t ret[3])
 {
     enum { TRIES = 10, SIZE = 24 };
-    uint8_t one[SIZE], other[SIZE];
+    uint8_t first[SIZE], second[SIZE];
     const uint64_t at = live->mheap + live->members[LAYOUT_MHEAP_ALLSPANS].offset;
     for (int i = 0; i < TRIES; i++) {
-        int error = read_at(live, at, SIZE, one);
+        int error = read_at(live, at, SIZE, first);
         if (error == 0)
-            error = read_at(live, at, SIZE, other);
+            error = read_at(live, at, SIZE, second);
         if (error != 0)
             return error;
-        if (memcmp(one, other, SIZE) != 0)
+        if (memcmp(first, second, SIZE) != 0)
             continue;
         for (unsigned word = 0; word < 3; word++)
-            ret[word] = memory_number(one + 8 * word, 8);
-        return ret[1] <= ret[2] ? 0 : EAGAIN;
+            ret[word] = memory_number(first + 8 * word, 8);
+        return ret[1] <= ret[2] ? 0 : EAGAIN; /* the length, at most the capacity */
     }
     return EAGAIN;
 }
@@ -269,8 +269,8 @@ static void parse_mspan(const struct ages_live *live, const uint8_t *mspan, uint
     ret->fate = FATE_UNUSED;
     if (load(live, mspan, LAYOUT_MSPAN_STATE) != IN_USE)
         return;
-    const uint64_t pages = load(live, mspan, LAYOUT_MSPAN_NPAGES),
-                   nelems = load(live, mspan, LAYOUT_MSPAN_NELEMS);
+    const uint64_t pages = load(live, mspan, LAYOUT_MSPAN_NPAGES);
+    const uint64_t nelems = load(live, mspan, LAYOUT_MSPAN_NELEMS);
     ret->shape = (struct ages_shape){load(live, mspan, LAYOUT_MSPAN_START_ADDR),
                                      load(live, mspan, LAYOUT_MSPAN_ELEMSIZE), (uint16_t)nelems,
                                      (uint8_t)load(live, mspan, LAYOUT_MSPAN_SPANCLASS)};
@@ -278,10 +278,11 @@ static void parse_mspan(const struct ages_live *live, const uint8_t *mspan, uint
     ret->fate = fate_of((uint32_t)load(live, mspan, LAYOUT_MSPAN_SWEEPGEN), sweepgen);
     ret->bits = load(live, mspan,
                      ret->fate == FATE_SWEPT ? LAYOUT_MSPAN_ALLOC_BITS : LAYOUT_MSPAN_GCMARK_BITS);
-    if (nelems == 0 || nelems > SPAN_MOST_SLOTS || pages == 0 || pages > UINT32_MAX ||
-        ret->shape.elemsize < 8 || ret->shape.elemsize > ret->size ||
-        nelems > ret->size / ret->shape.elemsize || ret->bits < PAGE ||
-        ret->bits > INT64_MAX - PAGE)
+    const bool has_slots = nelems > 0 && nelems <= SPAN_MOST_SLOTS;
+    const bool has_pages = pages > 0 && pages <= UINT32_MAX;
+    const bool is_address = ret->bits >= PAGE && ret->bits <= INT64_MAX - PAGE; /* of a program */
+    if (!has_slots || !has_pages || !is_address || ret->shape.elemsize < 8 ||
+        ret->shape.elemsize > ret->size || nelems > ret->size / ret->shape.elemsize)
         ret->fate = FATE_UNKNOWN;
 }
 
@@ -368,13 +369,15 @@ static int read_twice(struct g2h_ages *ages, uint32_t sweepgen)
     struct ages_live *live = ages->live;
     _cleanup_vector_ VECTOR(struct mspan) before = {0};
     live->twice.count = 0;
-    for (size_t i = 0; i < live->mspans.count && ages->look_count > 0; i++)
+    if (ages->look_count == 0)
+        return 0;
+    for (size_t i = 0; i < live->mspans.count; i++)
         if (is_doubtful(ages, i) && !vector_push(&live->twice, as_u32(i)))
             return ENOMEM;
     if (!vector_grow(&before, live->twice.count))
         return ENOMEM;
     for (int round = 0; round < ROUNDS && live->twice.count > 0; round++) {
-        size_t left = 0;
+        size_t changed = 0;
         for (size_t i = 0; i < live->twice.count; i++)
             before.data[i] = live->mspans.data[live->twice.data[i]];
         const int error = read_again(live, live->twice.data, live->twice.count, sweepgen);
@@ -382,8 +385,8 @@ static int read_twice(struct g2h_ages *ages, uint32_t sweepgen)
             return error;
         for (size_t i = 0; i < live->twice.count; i++)
             if (!is_same(&live->mspans.data[live->twice.data[i]], &before.data[i]))
-                live->twice.data[left++] = live->twice.data[i];
-        live->twice.count = left;
+                live->twice.data[changed++] = live->twice.data[i];
+        live->twice.count = changed;
     }
     VECTOR_EACH(const uint32_t, mspan, live->twice)
         live->mspans.data[*mspan].fate = FATE_UNKNOWN;
@@ -550,18 +553,20 @@ static int wait_for_sweep(struct ages_live *live, size_t known, uint32_t sweepge
     for (unsigned pause = FIRST, waited = 0; waited + pause <= live->most_wait; pause *= 2) {
         uint32_t now = 0;
         int error = choose_sample(live, known);
-        const size_t all = live->pending.count;
+        const size_t sampled = live->pending.count;
         if (error == 0)
-            error = read_again(live, live->pending.data, all, sweepgen);
-        size_t count = 0;
-        for (size_t i = 0; i < all && error == 0; i++)
-            count += is_pending(&live->mspans.data[live->pending.data[i]]);
-        if (error != 0 || count <= all / SHARE || live->is_hurried)
+            error = read_again(live, live->pending.data, sampled, sweepgen);
+        if (error != 0)
             return error;
+        size_t unswept = 0;
+        for (size_t i = 0; i < sampled; i++)
+            unswept += is_pending(&live->mspans.data[live->pending.data[i]]);
+        if (unswept <= sampled / SHARE || live->is_hurried)
+            return 0;
         ages_sleep(pause);
         waited += pause;
         error = read_sweepgen(live, &now);
-        if (error != 0 || now != sweepgen)
+        if (error != 0 || now != sweepgen) /* another collection has begun: no use in waiting */
             return error;
     }
     return 0;
@@ -613,12 +618,13 @@ static bool put_marks(struct g2h_ages *ages, uint32_t number, const uint8_t *byt
     assert(nelems > 0);
     if (!span)
         return false;
-    marks[words - 1] = others[words - 1] = 0;
+    marks[words - 1] = others[words - 1] = 0; /* the bytes may end within the last word */
     memcpy(marks, bytes, ages_mark_bytes(nelems));
-    if (more)
+    if (more) {
         memcpy(others, more, ages_mark_bytes(nelems));
-    for (unsigned i = 0; i < words && more; i++)
-        marks[i] |= others[i];
+        for (unsigned i = 0; i < words; i++)
+            marks[i] |= others[i];
+    }
     if (nelems % 64 != 0)
         marks[nelems / 64] &= (UINT64_C(1) << (nelems % 64)) - 1;
     return ages_put_marks(ages, span, &mspan->shape, mspan->bits, marks);

@@ -110,10 +110,11 @@ static bool stack_objects_add_one(struct stack_objects *objects, uint64_t rodata
                                   const uint8_t *record, uint64_t varp, uint64_t argp,
                                   bool *ret_good)
 {
-    const int32_t offset = stack_objects_number_at(record, 0),
-                  size = stack_objects_number_at(record, RECORD_SIZE),
-                  pointers = stack_objects_number_at(record, RECORD_POINTERS);
+    const int32_t offset = stack_objects_number_at(record, 0);
+    const int32_t size = stack_objects_number_at(record, RECORD_SIZE);
+    const int32_t pointers = stack_objects_number_at(record, RECORD_POINTERS);
     const int64_t bytes_with_pointers = pointers < 0 ? -(int64_t)pointers : pointers;
+    /* Locals are below varp, and have negative offsets; arguments are from argp on. */
     struct stack_object object = {.address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
                                   .size = (uint64_t)size,
                                   .words = (uint64_t)bytes_with_pointers / WORD};
@@ -514,9 +515,9 @@ static bool put_frame(struct frames *frames, size_t depth, const uint64_t *words
     const struct runtime_code code = {walked->module, walked->function};
     struct worker_buffer *buffer = &frames->records->buffer;
     const struct g2h_bytes contents =
-                               bytes_at(contents_of(frames, walked), walked->fp - walked->sp),
-                           unknown = {(const uint8_t *)"unknown function", 16},
-                           name = runtime_function_name(code);
+        bytes_at(contents_of(frames, walked), walked->fp - walked->sp);
+    const struct g2h_bytes unknown = bytes_of("unknown function");
+    const struct g2h_bytes name = runtime_function_name(code);
     const uint64_t child = depth > 0 ? walked[-1].sp : 0;
     bool good = PUT_NUMBERS(buffer, G2H_RECORD_STACKFRAME, walked->sp, depth, child) &&
                 put_bytes(buffer, contents) &&
@@ -759,12 +760,14 @@ static bool put_stack(struct goroutines *goroutines, uint64_t g)
     const int size = snprintf(text, sizeof(text), "stack of goroutine %llu",
                               (unsigned long long)runtime_field(runtime, g, LAYOUT_G_GOID));
     const struct g2h_bytes description = bytes_at(text, as_size(size));
-    for (; at < high && goroutines->words_left > 0; at += WORD, goroutines->words_left--)
-        if (memory_read(memory, at, WORD, &value) && memory_range_at(memory, value) &&
-            !(put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) &&
-              put_bytes(&goroutines->registers, description) &&
-              put_number(&goroutines->registers, value)))
+    for (; at < high && goroutines->words_left > 0; at += WORD, goroutines->words_left--) {
+        if (!memory_read(memory, at, WORD, &value) || !memory_range_at(memory, value))
+            continue; /* it points to no memory that is there */
+        if (!put_number(&goroutines->registers, G2H_RECORD_OTHERROOT) ||
+            !put_bytes(&goroutines->registers, description) ||
+            !put_number(&goroutines->registers, value))
             return false;
+    }
     runtime->missing += at < high;
     return true;
 }

@@ -237,6 +237,7 @@ static bool same_build_next_part(const struct runtime *runtime, const struct ima
     uint64_t at = start + part->at + part->size;
     size_t i;
     BISECT(i, memory->ranges.count, memory->ranges.data[i].address <= at);
+    /* From the range before on, which may reach to there. */
     for (i -= i > 0; i < memory->ranges.count && memory->ranges.data[i].address < end; i++) {
         const struct memory_range *range = &memory->ranges.data[i];
         const uint64_t range_end = range->address + range->size;

@@ -73,7 +73,8 @@ static bool is_pages(uint64_t bytes)
 
 /* Reads runtime.memstats.heapStats. Returns false if its values are not plausible. They are
  * plausible if all are whole pages, stacks have some, and the memory in use is no more than what is
- * committed. */
+ * committed. The first value is checked before the others are read, since search_memstats() tries
+ * many addresses. */
 static bool read_heap_stats(const struct runtime *runtime, uint64_t memstats,
                             struct heap_stats *ret)
 {
@@ -119,8 +120,8 @@ static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
  * the counters are plausible and inHeap is the sum of all spans. */
 static uint64_t search_memstats(const struct runtime *runtime)
 {
-    const uint64_t in_heap = bytes_of_spans(runtime),
-                   reach = runtime_offset(runtime, LAYOUT_MSTATS_HEAP_STATS) +
+    const uint64_t in_heap = bytes_of_spans(runtime);
+    const uint64_t reach = runtime_offset(runtime, LAYOUT_MSTATS_HEAP_STATS) +
                            GENERATIONS * runtime_size(runtime, LAYOUT_HEAP_STATS);
     struct runtime_part part = {.range = 0};
     struct heap_stats stats;

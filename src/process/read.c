@@ -672,8 +672,8 @@ static struct g2h_error *check_needs(uint64_t pid, struct g2h_exe *exe,
 {
     char name[32];
     struct estimate estimate = {0};
-    const bool is_analysed = options->object_memory > 0, /* converted here, not only dumped */
-        spools = !options->stream;                       /* the dump goes to a temporary file */
+    const bool is_analysed = options->object_memory > 0; /* converted here, not only dumped */
+    const bool spools = !options->stream;                /* the dump goes to a temporary file */
     if (!exe || (!is_analysed && !spools && !options->stream_directory))
         return NULL;
     estimate_live(pid, exe, &estimate);

@@ -234,23 +234,25 @@ static uint64_t loaded_word(const struct runtime *runtime, struct g2h_bytes code
     const struct machine *machine = machine_of(exe_image(runtime->exe)->machine);
     uint64_t constants[INSTRUCTION_REGISTERS] = {0}; /* by register: the address that it has */
     uint64_t loaded = 0;
-    struct instruction one;
-    while (machine && code.size > 0 && machine->read(code, address, &one) && one.size > 0 &&
-           one.size <= code.size) {
-        uint64_t target = one.is_static ? one.target : 0;
-        if (one.has_memory && !one.has_index && constants[one.base % INSTRUCTION_REGISTERS] != 0)
-            target = constants[one.base % INSTRUCTION_REGISTERS] + (uint64_t)one.displacement;
-        if (one.kind == INSTRUCTION_LOAD && target != 0 &&
+    struct instruction read;
+    if (!machine)
+        return 0;
+    while (code.size > 0 && machine->read(code, address, &read) && read.size > 0 &&
+           read.size <= code.size) {
+        uint64_t target = read.is_static ? read.target : 0;
+        if (read.has_memory && !read.has_index && constants[read.base % INSTRUCTION_REGISTERS] != 0)
+            target = constants[read.base % INSTRUCTION_REGISTERS] + (uint64_t)read.displacement;
+        if (read.kind == INSTRUCTION_LOAD && target != 0 &&
             is_without_pointers(runtime, target + runtime->slide))
             loaded = target + runtime->slide;
-        for (unsigned i = 0; i < INSTRUCTION_REGISTERS; i++)
-            if ((one.writes >> i & 1) != 0 || (one.kind == INSTRUCTION_LOAD && one.to == i))
+        for (unsigned i = 0; i < INSTRUCTION_REGISTERS; i++) /* what was in these is lost */
+            if ((read.writes >> i & 1) != 0 || (read.kind == INSTRUCTION_LOAD && read.to == i))
                 constants[i] = 0;
-        if (one.kind == INSTRUCTION_ADDRESS)
-            constants[one.to % INSTRUCTION_REGISTERS] = one.target;
-        code.data += one.size;
-        code.size -= one.size;
-        address += one.size;
+        if (read.kind == INSTRUCTION_ADDRESS)
+            constants[read.to % INSTRUCTION_REGISTERS] = read.target;
+        code.data += read.size;
+        code.size -= read.size;
+        address += read.size;
     }
     return loaded;
 }

@@ -158,13 +158,12 @@ static uint64_t count_chained_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
     uint64_t count = 0;
-    for (; m != 0; count++) {
-        uint64_t g0, of_g0, next;
-        if (count == LONGEST_CHAIN || !pay(search, 1) ||
-            !runtime_peek(runtime, m, LAYOUT_M_G0, &g0) || g0 == 0 ||
-            !runtime_peek(runtime, g0, LAYOUT_G_M, &of_g0) || of_g0 != m ||
+    for (; m != 0 && count < LONGEST_CHAIN; count++) {
+        uint64_t g0, m_of_g0, next;
+        if (!pay(search, 1) || !runtime_peek(runtime, m, LAYOUT_M_G0, &g0) || g0 == 0 ||
+            !runtime_peek(runtime, g0, LAYOUT_G_M, &m_of_g0) || m_of_g0 != m ||
             !runtime_peek(runtime, m, LAYOUT_M_ALLLINK, &next))
-            return count == LONGEST_CHAIN ? count : 0;
+            return 0;
         m = next;
     }
     return count;
@@ -763,6 +762,7 @@ struct g2h_error *runtime_add_module(struct runtime *runtime, struct process *pr
         g2h_exe_close(exe);
         return &error_no_memory;
     }
+    /* The list owns exe now. */
     TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), slide));
     return NULL;
 }

@@ -100,8 +100,10 @@ static bool plan_batches(struct copy *copy, const struct attach_pages *pages,
 {
     uint64_t batch_size = 0;
     VECTOR_EACH(const struct attach_run, run, pages->runs) {
+        if (!attach_run_is_read(run))
+            continue;
         uint8_t *data = attach_space_at(space, run);
-        for (uint64_t at = 0; at < run->size && attach_run_is_read(run);) {
+        for (uint64_t at = 0; at < run->size;) {
             const uint64_t left = run->size - at;
             const uint64_t size = MIN(left, MOST_BATCH);
             const struct piece piece = {run->address + at, size, data + at,
