@@ -198,24 +198,25 @@ bool implied_format(struct options *options)
     bool gzip;
     const struct suffix *suffix = find_output(options, &gzip);
     const char *other = format_of_options(options);
+    const bool is_free = !options->has_format && !options->inspect; /* nothing else says it */
     if (suffix && options->has_format && suffix->is_sure && !is_format(options, suffix->format))
         return USAGE_REFUSE("'%s' is a name for --format %s, not for %s", options->output,
                             suffix->format, options->is_dump ? FORMAT_DUMP : options->format->name);
     options->gzip |= suffix && gzip;
-    if (!options->has_format && !options->inspect && (suffix || other) &&
-        !format_choose(options, suffix ? suffix->format : other))
+    if (is_free && (suffix || other) && !format_choose(options, suffix ? suffix->format : other))
         return false;
-    options->gzip |= options->at_death && !suffix && options->is_dump;
+    options->gzip |=
+        options->at_death && !suffix && options->is_dump; /* no suffix says otherwise */
     if (suffix && strcmp(suffix->suffix, ".json") == 0 && is_format(options, "report"))
         options->json = true;
-    if (!options->has_format && !options->inspect && !suffix && !other && !wants_file(options) &&
-        terminal_is_output(options)) {
+    if (is_free && !suffix && !other && !wants_file(options) && terminal_is_output(options)) {
         options->format = g2h_format_find("report", NULL);
         options->is_default = true;
     }
-    options->is_piped = options->pid != 0 && !options->has_format && !options->output &&
+    /* Nobody has asked for the default format: a pipe is told that it gets that. */
+    options->is_piped = is_free && options->pid != 0 && !options->output &&
                         options->format == g2h_format(0) && !wants_file(options) &&
-                        !options->inspect && !options->is_dump && terminal_output_is_pipe();
+                        !options->is_dump && terminal_output_is_pipe();
     return true;
 }
 

@@ -665,7 +665,7 @@ struct g2h_error *devtools_serve(const struct options *options)
     TRY(name_inspected(options, &title, &path));
     snprintf(process, sizeof(process), "/proc/%llu", (unsigned long long)options->pid);
     const bool has_owner = options->pid != 0 && stat(process, &owner) == 0;
-    struct inspect_options of = {
+    struct inspect_options inspect = {
         .session = {.taken = {.exe = options->exe,
                               .command = options->command,
                               .pid = options->pid,
@@ -689,8 +689,8 @@ struct g2h_error *devtools_serve(const struct options *options)
                    .name = title.data,
                    .owner = has_owner ? owner.st_uid : (uid_t)-1},
     };
-    server_parse(options->inspect_at, &of.address);
-    struct g2h_error *error = inspect_run(&of);
+    server_parse(options->inspect_at, &inspect.address); /* take_inspect() has checked it */
+    struct g2h_error *error = inspect_run(&inspect);
     series_deinit(&series);
     return error;
 }

@@ -143,11 +143,11 @@ static int append_executable(uint64_t pid, struct text *text)
  * at is counted as hidden. */
 static void processes_add(struct processes *processes, uint64_t pid, const char *name)
 {
-    _cleanup_(text_deinit) struct text executable = {0}, own = {0}, status = {0};
+    _cleanup_(text_deinit) struct text executable = {0}, comm = {0}, status = {0};
     const int error = append_executable(pid, &executable);
-    const bool has_own = procfs_read_whole_name(pid, &own) == 0;
+    const bool has_comm = procfs_read_whole_name(pid, &comm) == 0;
     const bool is_named = !name || (error == 0 && strcmp(executable.data, name) == 0) ||
-                          (has_own && strcmp(own.data, name) == 0);
+                          (has_comm && strcmp(comm.data, name) == 0);
     if (pid == pid_number(getpid()) || !is_named)
         return;
     processes->hidden += error == EACCES || error == EPERM;
@@ -435,7 +435,7 @@ static bool take_max_nodes(struct options *options, const char *text)
     const char *const rest = factor > 1 ? end + 1 : end;
     if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX || *rest != '\0')
         return USAGE_REFUSE("--max-nodes takes a number such as 500K or 2M, not '%s'", text);
-    options->max_nodes = value * factor;
+    options->max_nodes = value * factor; /* less than 2^52 */
     return true;
 }
 

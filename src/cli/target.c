@@ -400,7 +400,7 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
 static mode_t permissions(const struct target *target, const struct target_read *read)
 {
     const struct stat *old = &target->status;
-    struct stat own;
+    struct stat written; /* the temporary file */
     mode_t mode;
     mode_t mask = umask(0);
     umask(mask);
@@ -408,14 +408,14 @@ static mode_t permissions(const struct target *target, const struct target_read 
         const int failed = fchown(target->fd, (uid_t)-1, old->st_gid);
         (void)failed; /* then the file's group is another one, see below */
     }
-    if (fstat(target->fd, &own) < 0)
+    if (fstat(target->fd, &written) < 0)
         return 0600;
     mode = target->exists ? old->st_mode & 0777 : 0666 & ~mask;
-    if (target->exists && own.st_gid != old->st_gid)
+    if (target->exists && written.st_gid != old->st_gid)
         mode = permissions_of_other_group(mode);
     for (size_t i = 0; i < read->base_count; i++)
-        mode &= permissions_most(&read->bases[i], own.st_gid);
-    return mode & permissions_most(read->dump, own.st_gid);
+        mode &= permissions_most(&read->bases[i], written.st_gid);
+    return mode & permissions_most(read->dump, written.st_gid);
 }
 
 /* Links a file without a name to a temporary name beside its own, PATH.1234abcd, which a rename can
@@ -476,7 +476,7 @@ static struct g2h_error *target_complete_all(struct target *targets, unsigned co
     sigset_t before;
     struct g2h_error *error = NULL;
     target_block_signals(&before);
-    for (unsigned i = 0; i < count && !error; i++)
+    for (unsigned i = 0; i < count && !error; i++) /* path NULL: it has its name, or has none */
         if (targets[i].path && !settle(&targets[i], read))
             error = error_system(errno, "%s: cannot write", targets[i].name);
     for (unsigned i = 0; i < count && !error; i++)

@@ -37,12 +37,11 @@ static bool parse_multiple(const char *text, const char *letters, const uint64_t
     uint64_t factor = 1;
     if (text[0] < '0' || text[0] > '9' || errno != 0)
         return false;
-    for (size_t i = 0; *end && letters[i]; i++)
-        if (*end == letters[i]) {
-            factor = factors[i];
-            end++;
-            break;
-        }
+    const char *letter = *end ? strchr(letters, *end) : NULL;
+    if (letter) {
+        factor = factors[letter - letters];
+        end++;
+    }
     if (*end || number == 0 || number > most / factor)
         return false;
     *ret = number * factor;
