@@ -221,7 +221,8 @@ static bool sort_runs(struct merger *merger, size_t count)
     merger->spare = runs > 0 ? malloc(count * merger->entry_size) : NULL;
     const bool good = merger->spare != NULL;
     for (; good && runs > 1; runs = (runs + 1) / 2)
-        for (size_t i = 0; i < runs; i += 2) {
+        for (size_t i = 0; i < runs;
+             i += 2) { /* ends: by list, where it ends; those merged first */
             if (i + 1 < runs)
                 merge_two(merger, i > 0 ? ends[i / 2 - 1] : 0, ends[i], ends[i + 1]);
             ends[i / 2] = ends[i + 1 < runs ? i + 1 : i];

@@ -115,6 +115,7 @@ bool string_pool_copy(struct string_pool *pool, const struct string_pool *other)
     pool->ends = memory_copy(other->ends, other->count, sizeof(*other->ends));
     pool->slots =
         other->slots ? memory_copy(other->slots, other->mask + 1, sizeof(*other->slots)) : NULL;
+    /* Without bytes there is nothing to copy, and memory_copy() may return NULL. */
     if ((pool->text || pool->text_size == 0) && (pool->ends || pool->count == 0) &&
         (pool->slots || !other->slots))
         return true;

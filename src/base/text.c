@@ -119,10 +119,9 @@ static void increment_digits(char *text)
 }
 
 /* Finds the fewest digits that are read as the same number. Returns where the decimal point stands:
- * value is 0.d1 d2 … × 10^result. For a
- * power of two, the next larger number of as many digits may round-trip when the nearest does not,
- * because the floats below a power of two are closer together. If is_narrow, the number is a float
- * of 32 bits, which needs fewer digits.
+ * value is 0.d1 d2 … × 10^result. For a power of two, the next larger number of as many digits may
+ * round-trip when the nearest does not, because the floats below a power of two are closer
+ * together. If is_narrow, the number is a float of 32 bits, which needs fewer digits.
  */
 static int shortest_digits(double value, bool is_narrow, char digits[static 18])
 {
@@ -216,12 +215,12 @@ size_t text_append_utf8(struct text *text, const void *bytes, size_t size, size_
     const uint8_t *data = bytes;
     size_t characters = 0;
     for (size_t at = 0; at < size && characters < limit;) {
-        const size_t left = MIN(size - at, limit - characters),
-                     run = text_ascii_run(data + at, left);
+        const size_t most = MIN(size - at, limit - characters);
+        const size_t run = text_ascii_run(data + at, most);
         text_append(text, data + at, run);
         at += run;
         characters += run;
-        if (run == left)
+        if (run == most) /* the end, or the limit */
             continue;
         uint32_t character;
         const size_t length = utf8_read(data + at, size - at, &character);

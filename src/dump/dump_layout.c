@@ -157,7 +157,7 @@ static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
     if (size < at || memcmp(data, prefix, at) != 0)
         return -1;
     int minor = -1;
-    while (at < size && data[at] >= '0' && data[at] <= '9' && minor < 1000)
+    while (at < size && data[at] >= '0' && data[at] <= '9' && minor < 1000) /* no overflow */
         minor = (minor < 0 ? 0 : minor * 10) + (data[at++] - '0');
     if (minor < 0 || size - at < sizeof(suffix) - 1 ||
         memcmp(data + at, suffix, sizeof(suffix) - 1) != 0)

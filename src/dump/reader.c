@@ -203,11 +203,11 @@ static inline void pass_pointers(const struct g2h_reader *reader, struct cursor 
     const uint64_t word = reader->pointer_size;
     struct g2h_fields fields = {cursor->at, cursor->end, UINT64_MAX, kinds};
     uint64_t offset, pair[2];
-    size_t taken = kinds[USUAL_POINTER] == G2H_FIELD_POINTER && word <= size;
+    size_t taken = kinds[USUAL_POINTER] == G2H_FIELD_POINTER && word <= size; /* bytes of a pair */
     while (taken > 0 && fields.end - fields.at >= 8) {
         fields_peek_pair(fields.at, pair, &taken);
         if (taken == 0 || pair[0] > size - word || pair[1] > size - word ||
-            ((pair[0] | pair[1]) & (word - 1)) != 0)
+            ((pair[0] | pair[1]) & (word - 1)) != 0) /* one is beyond the object, or at no word */
             break;
         fields.at += taken;
     }
@@ -321,10 +321,14 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
         return wrong(reader, "unknown object kind");
     const uint8_t *length = reader->cursor.at;
     uint64_t stored;
-    return read_length(reader, &ret->size, &stored) &&
-           (reader->cursor.at - length < LONGEST_UVARINT || layout->object_fields != FIELDS_ENDED ||
-            read_shortened(reader, &stored)) &&
-           skip_contents(reader, stored, &ret->contents);
+    if (!read_length(reader, &ret->size, &stored))
+        return false;
+    /* Only the size of an object whose contents are shortened is written as long as that. */
+    const bool may_be_shortened =
+        reader->cursor.at - length >= LONGEST_UVARINT && layout->object_fields == FIELDS_ENDED;
+    if (may_be_shortened && !read_shortened(reader, &stored))
+        return false;
+    return skip_contents(reader, stored, &ret->contents);
 }
 
 /* Reads eight bytes as a number, the first one lowest. */
@@ -392,7 +396,7 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     const uint8_t *at = reader->cursor.at;
     const size_t left = cursor_left(&reader->cursor);
     reader->list = NULL;
-    if (!reader->known || left < 8 || *at == 0)
+    if (!reader->known || left < 8 || *at == 0) /* lists are found by 8 bytes; 0: it is empty */
         return read_new_fields(reader, size, ret);
     const uint64_t first = eight_bytes(at);
     struct known_list *list = find_known(reader->known, first, size);

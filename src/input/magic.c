@@ -73,12 +73,13 @@ uint64_t magic_core_size(const uint8_t *data, uint64_t size)
     if (!magic_is_core(data, size) || data[EI_CLASS] != ELFCLASS64 ||
         data[EI_DATA] != ELFDATA2LSB || size < sizeof(Elf64_Ehdr))
         return 0;
-    const uint64_t first = magic_word_at(data + FIRST_AT),
-                   count = magic_number_at(data, false, COUNT_AT, 2);
-    for (uint64_t i = 0; i < count && first <= size && (i + 1) * HEADER <= size - first; i++) {
+    const uint64_t first = magic_word_at(data + FIRST_AT);
+    const uint64_t count = magic_number_at(data, false, COUNT_AT, 2);
+    const uint64_t there = first <= size ? (size - first) / HEADER : 0; /* headers in data */
+    for (uint64_t i = 0; i < MIN(count, there); i++) {
         const uint8_t *header = data + first + i * HEADER;
-        const uint64_t offset = magic_word_at(header + OFFSET_AT),
-                       bytes = magic_word_at(header + SIZE_AT);
+        const uint64_t offset = magic_word_at(header + OFFSET_AT);
+        const uint64_t bytes = magic_word_at(header + SIZE_AT);
         if (offset < longest && bytes < longest && offset + bytes > end)
             end = offset + bytes;
     }

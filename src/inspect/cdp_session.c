@@ -521,7 +521,7 @@ static bool read_status(const char *status, const char *name, uint64_t *ret)
 static struct g2h_error *append_usage(const struct session *session, struct text *text)
 {
     char path[64], status[4096];
-    uint64_t own, all;
+    uint64_t anonymous, resident;
     const uint64_t pid = session->options->taken.pid;
     snprintf(path, sizeof(path), "/proc/%" PRIu64 "/status", pid);
     const int fd = pid != 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -529,12 +529,12 @@ static struct g2h_error *append_usage(const struct session *session, struct text
     if (fd >= 0)
         close(fd);
     status[MAX(size, 0)] = '\0';
-    if (!read_status(status, "RssAnon:", &own) || !read_status(status, "VmRSS:", &all))
+    if (!read_status(status, "RssAnon:", &anonymous) || !read_status(status, "VmRSS:", &resident))
         return error_create(G2H_ERROR_NOT_FOUND, "not known");
     text_printf(text,
                 "{\"usedSize\":%" PRIu64 ",\"totalSize\":%" PRIu64
                 ",\"embedderHeapUsedSize\":0,\"backingStorageSize\":0}",
-                own, all);
+                anonymous, resident);
     return NULL;
 }
 
@@ -728,9 +728,10 @@ void session_run(const struct session_options *options, int channel)
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     for (;;) {
-        const bool has_child = request->is_going_on && request->failure.size == 0,
-                   listens = has_child && !request->is_done,
-                   wants = has_child && !request->has_ended &&
+        const bool has_child = request->is_going_on && request->failure.size == 0;
+        const bool listens = has_child && !request->is_done;
+        /* Until there are some, and then only while they are asked for; a chunk at most. */
+        const bool wants = has_child && !request->has_ended &&
                            (!request->is_ready || request->is_asked) &&
                            request->chunk.size < CHANNEL_CHUNK;
         struct pollfd fds[] = {{running.channel, POLLIN, 0},

@@ -531,20 +531,20 @@ static void split_location(struct g2h_bytes name, struct g2h_bytes *ret_state,
 static bool is_goroutine_of(const struct g2h_view *view, uint32_t number, struct g2h_bytes asked)
 {
     struct g2h_node node;
-    struct g2h_bytes state, rest, own_state, own_rest;
+    struct g2h_bytes state, rest, node_state, node_rest;
     size_t length;
     g2h_view_brief(view, number, &node);
     if (node.kind != G2H_NODE_GOROUTINE && node.kind != G2H_NODE_GOROUTINES_IN_PLACE)
         return false;
-    const char *own = g2h_view_name(view, node.name, &length);
+    const char *name = g2h_view_name(view, node.name, &length);
     split_location(asked, &state, &rest);
-    split_location(bytes_at(own, length), &own_state, &own_rest);
-    if (own_rest.size == 0 || !bytes_same(state, own_state))
+    split_location(bytes_at(name, length), &node_state, &node_rest);
+    if (node_rest.size == 0 || !bytes_same(state, node_state))
         return false;
-    const bool begins = bytes_begin_with(rest, own_rest) &&
-                        (rest.size == own_rest.size || rest.data[own_rest.size] == ' ');
+    const bool begins = bytes_begin_with(rest, node_rest) &&
+                        (rest.size == node_rest.size || rest.data[node_rest.size] == ' ');
     return begins ||
-           (bytes_end_with(rest, own_rest) && rest.data[rest.size - own_rest.size - 1] == ' ');
+           (bytes_end_with(rest, node_rest) && rest.data[rest.size - node_rest.size - 1] == ' ');
 }
 
 /* Finds the objects of a class, or goroutines, by the name that views and reports have for it.

@@ -119,7 +119,7 @@ static void put_base64(const uint8_t *data, size_t size, char *ret)
             bits |= (uint32_t)data[at + 1] << 8;
         if (left > 2)
             bits |= data[at + 2];
-        for (unsigned i = 0; i < 4; i++)
+        for (unsigned i = 0; i < 4; i++) /* one byte gives two digits, two give three */
             *ret++ = i <= left ? digits[bits >> (18 - 6 * i) & 63] : '=';
     }
     *ret = '\0';

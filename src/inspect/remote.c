@@ -345,7 +345,7 @@ static struct g2h_error *write_number(struct taken *taken, const struct g2h_valu
     const bool is_number =
         exact.size > 0 &&
         (exact.data[0] == '-' || (exact.data[0] >= '0' && exact.data[0] <= '9')) &&
-        !memchr(exact.data, 'I', exact.size);
+        !memchr(exact.data, 'I', exact.size); /* -Inf */
     text_append_string(text, "{\"type\":\"number\",");
     text_append_string(text, is_number ? "\"value\":" : "\"unserializableValue\":");
     if (is_number)
@@ -672,9 +672,10 @@ static void walk_values(const struct walk *walk, const struct g2h_location *loca
             continue;
         const size_t size = step_size(step, left);
         if (last_size > 0 && size == last_size && memcmp(last, step, size) == 0)
-            continue;
+            continue; /* a value below a step that has been passed */
         if (count++ >= walk->most)
             return;
+        /* Only below a step that the path goes on after can there be others. */
         last_size = size < left && size < PLACE_TEXT ? size : 0;
         memcpy(last, step, last_size);
         const bool is_whole = size == left;

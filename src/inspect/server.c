@@ -115,19 +115,20 @@ static bool read_hexadecimal(const char *text, struct end *ret)
  * there; *ret is then its owner. */
 static bool peer_find_in(const char *path, const struct end *from, const struct end *to, uid_t *ret)
 {
-    char line[512], one[64], other[64];
+    char line[512], local_words[64], remote_words[64];
     unsigned state, uid;
     unsigned long inode;
     struct end local, remote;
     bool found = false;
     FILE *list = fopen(path, "re");
     while (list && !found && fgets(line, sizeof(line), list)) {
-        if (sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u %*u %lu", one, other, &state, &uid,
-                   &inode) != 5)
+        if (sscanf(line, " %*u: %63s %63s %x %*s %*s %*s %u %*u %lu", local_words, remote_words,
+                   &state, &uid, &inode) != 5)
             continue;
         /* A socket that its process has closed has no inode, and seems to be root's. */
-        found = inode != 0 && read_hexadecimal(one, &local) && read_hexadecimal(other, &remote) &&
-                is_same(&local, from) && is_same(&remote, to);
+        found = inode != 0 && read_hexadecimal(local_words, &local) &&
+                read_hexadecimal(remote_words, &remote) && is_same(&local, from) &&
+                is_same(&remote, to);
         *ret = uid;
     }
     if (list)
@@ -339,8 +340,8 @@ static struct g2h_error *make_path(char *ret, size_t space)
     const int number = port_random(random, sizeof(random), true);
     if (number != 0)
         return error_system(number, "no random numbers");
-    random[6] = (uint8_t)(0x40 | (random[6] & 0x0f));
-    random[8] = (uint8_t)(0x80 | (random[8] & 0x3f));
+    random[6] = (uint8_t)(0x40 | (random[6] & 0x0f)); /* the version */
+    random[8] = (uint8_t)(0x80 | (random[8] & 0x3f)); /* the variant */
     _cleanup_(text_deinit) struct text path = {0};
     text_append_string(&path, "/");
     for (unsigned i = 0; i < sizeof(random); i++)

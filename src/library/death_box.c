@@ -155,12 +155,12 @@ static bool kept_files_add(struct kept_files *files, const struct kept_search *s
         fstatat(search->directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
         return true;
-    char *own = strdup(name);
-    if (!own)
+    char *copy = strdup(name);
+    if (!copy)
         return false;
-    if (vector_push(&files->list, ((struct kept_file){own, own + (moment - name)})))
-        return true;
-    free(own);
+    if (vector_push(&files->list, ((struct kept_file){copy, copy + (moment - name)})))
+        return true; /* which owns it now */
+    free(copy);
     return false;
 }
 

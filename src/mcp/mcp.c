@@ -449,9 +449,9 @@ void protocol_answer(struct protocol *protocol, const char *message, size_t size
     }
     const struct json_value id = json_member(value, "id");
     const bool is_answer =
-                   json_member(value, "result").size > 0 || json_member(value, "error").size > 0,
-               has_method = json_text(json_member(value, "method"), &method),
-               has_version = json_text(json_member(value, "jsonrpc"), &version);
+        json_member(value, "result").size > 0 || json_member(value, "error").size > 0;
+    const bool has_method = json_text(json_member(value, "method"), &method);
+    const bool has_version = json_text(json_member(value, "jsonrpc"), &version);
     if (is_answer && !has_method)
         return; /* to nothing: a server of tools asks nothing */
     answer->failed |= method.failed || version.failed;

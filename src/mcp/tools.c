@@ -251,7 +251,7 @@ static void answers_put_objects(const struct answers *answers, struct page *page
     size_t at = MIN(page->window.first, count);
     page_open_list(page, "instances");
     page_pass(page, at);
-    for (; at < count && page->window.next == 0; at++) {
+    for (; at < count && page->window.next == 0; at++) { /* next: the page is full */
         struct g2h_node node;
         if (page->limits.rows > 0 && at >= page->limits.rows)
             break;
