@@ -184,7 +184,7 @@ static bool visit_frame(const struct slice_words_visitor *visitor,
 
 /* Visits all pointers to arrays that are in data, bss and frames. Returns false if the visit was
  * stopped. */
-static bool slice_words_visit(const struct g2h_graph *graph, slice_word_visit visit, void *context)
+static bool visit_slice_words(const struct g2h_graph *graph, slice_word_visit visit, void *context)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     const struct slice_words_visitor visitor = {graph, visit, context};
@@ -332,7 +332,7 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
     struct windows_visit visit = {finder, &finder->lists[task]};
     (void)worker;
     if (task == finder->tasks) {
-        TRY_MEMORY(slice_words_visit(finder->graph, note_word, &visit));
+        TRY_MEMORY(visit_slice_words(finder->graph, note_word, &visit));
         return NULL;
     }
     const uint32_t end = first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX;

@@ -34,7 +34,7 @@ static int compare_absent(const void *a, const void *b)
 /* Reads a part of the program's data: its address, its size and its bytes; or of memory that has
  * only zeros (is_zeros), which has no bytes in the file: ret->bytes then is NULL with a size.
  * Returns false if it is invalid. */
-static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
+static bool read_data(struct cursor *cursor, bool is_zeros, struct fact_data *ret)
 {
     uint64_t size;
     if (!cursor_uvarint(cursor, &ret->address) || !cursor_uvarint(cursor, &size) ||
@@ -46,7 +46,7 @@ static bool heap_facts_read_data(struct cursor *cursor, bool is_zeros, struct fa
 
 /* Reads how the process ended. A time after the year 9999, or a status of more than 16 bits, cannot
  * be: then nothing is set. Returns false if it is cut. */
-static bool heap_facts_read_ending(struct cursor *cursor, struct facts *ret)
+static bool read_ending(struct cursor *cursor, struct facts *ret)
 {
     const uint64_t year_10000 = 253402300800;
     uint64_t seconds, status, flags, resident, peak, limit;
@@ -68,7 +68,7 @@ static bool heap_facts_read_ending(struct cursor *cursor, struct facts *ret)
 }
 
 /* Reads how much of a process could not be read. Returns false if it is cut. */
-static bool heap_facts_read_unread(struct cursor *cursor, struct facts *ret)
+static bool read_unread(struct cursor *cursor, struct facts *ret)
 {
     return cursor_uvarint(cursor, &ret->conservative_objects) &&
            cursor_uvarint(cursor, &ret->conservative_frames) &&
@@ -79,7 +79,7 @@ static bool heap_facts_read_unread(struct cursor *cursor, struct facts *ret)
 
 /* Reads RSS and its parts; those that contradict each other change nothing. Returns false if they
  * are cut. Parts that this version does not know are only added up. */
-static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
+static bool read_resident(struct cursor *cursor, struct facts *ret)
 {
     struct g2h_memory memory = {0};
     uint64_t has_counters, count, bytes, sum = 0;
@@ -101,7 +101,7 @@ static bool heap_facts_read_resident(struct cursor *cursor, struct facts *ret)
 
 /* Reads what the collector goes by. With GOGC, more bytes marked than the goal allows contradict
  * each other: then nothing is set. Returns false if it is cut. */
-static bool heap_facts_read_collector(struct cursor *cursor, struct facts *ret)
+static bool read_collector(struct cursor *cursor, struct facts *ret)
 {
     uint64_t percent, limit, marked, goal;
     if (!cursor_uvarint(cursor, &percent) || !cursor_uvarint(cursor, &limit) ||
@@ -150,8 +150,7 @@ static bool read_kinds(struct cursor *cursor, uint64_t count, struct fact_sample
  * A second sample is a contradiction. Its spans are in the order of their addresses, do not
  * overlap, and are as many as its kinds say. There are fewer than UINT32_MAX, which as the number
  * of a span stands for none. */
-static bool heap_facts_read_sample(struct cursor *cursor, struct fact_sample *ret,
-                                   struct g2h_error **error)
+static bool read_sample(struct cursor *cursor, struct fact_sample *ret, struct g2h_error **error)
 {
     uint64_t every, count, size = 1, kind, distance, address = 0, left = 0;
     if (ret->all.every > 0 || !cursor_uvarint(cursor, &every) || !cursor_uvarint(cursor, &count) ||
@@ -220,7 +219,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
                  cursor_uvarint(&cursor, &bytes) && bytes <= UINT64_MAX - begin)
             TRY_MEMORY(vector_push(&ret->untouched.list, ((struct range){begin, begin + bytes})));
         else if ((fact == FACT_DATA || fact == FACT_ZEROS) &&
-                 heap_facts_read_data(&cursor, fact == FACT_ZEROS, &part))
+                 read_data(&cursor, fact == FACT_ZEROS, &part))
             TRY_MEMORY(vector_push(&ret->data, part));
         else if (fact == FACT_CUT && cursor_uvarint(&cursor, &ret->missing_bytes) &&
                  cursor_uvarint(&cursor, &ret->missing_objects) &&
@@ -231,12 +230,12 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
         else if (fact == FACT_ABSENT && cursor_uvarint(&cursor, &begin) &&
                  cursor_uvarint(&cursor, &bytes))
             TRY_MEMORY(vector_push(&ret->absent, ((struct fact_absent){begin, bytes})));
-        else if (!(fact == FACT_ENDING && heap_facts_read_ending(&cursor, ret)) &&
-                 !(fact == FACT_SAMPLE && heap_facts_read_sample(&cursor, &ret->sample, &error)) &&
+        else if (!(fact == FACT_ENDING && read_ending(&cursor, ret)) &&
+                 !(fact == FACT_SAMPLE && read_sample(&cursor, &ret->sample, &error)) &&
                  !(fact == FACT_AGES && heap_ages_read(&cursor, &ret->ages)) &&
-                 !(fact == FACT_COLLECTOR && heap_facts_read_collector(&cursor, ret)) &&
-                 !(fact == FACT_RESIDENT && heap_facts_read_resident(&cursor, ret)) &&
-                 !(fact == FACT_UNREAD && heap_facts_read_unread(&cursor, ret)))
+                 !(fact == FACT_COLLECTOR && read_collector(&cursor, ret)) &&
+                 !(fact == FACT_RESIDENT && read_resident(&cursor, ret)) &&
+                 !(fact == FACT_UNREAD && read_unread(&cursor, ret)))
             break;
     }
     TRY(error);

@@ -33,8 +33,8 @@
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
 
 /* Returns the error that two dumps are not from one process. */
-static struct g2h_error *same_process_refuse(const struct g2h_heap *before,
-                                             const struct g2h_heap *after, const char *why)
+static struct g2h_error *refuse_pair(const struct g2h_heap *before, const struct g2h_heap *after,
+                                     const char *why)
 {
     return error_create(G2H_ERROR_NOT_SERIES, "%s: is not from the process that wrote %s: %s",
                         after->input->name, before->input->name, why);
@@ -47,10 +47,10 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
     const struct g2h_params *other = &after->params;
     if (one->pointer_size != other->pointer_size || one->big_endian != other->big_endian ||
         strcmp(one->arch, other->arch) != 0)
-        return same_process_refuse(before, after, "that has another architecture");
+        return refuse_pair(before, after, "that has another architecture");
     if (strcmp(g2h_heap_format(before), g2h_heap_format(after)) != 0 ||
         strcmp(before->go_version, after->go_version) != 0)
-        return same_process_refuse(before, after, "that is of another release of Go");
+        return refuse_pair(before, after, "that is of another release of Go");
     return NULL;
 }
 
@@ -94,7 +94,7 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
         snprintf(why, sizeof(why),
                  "its collection number %" PRIu64 " paused it for %" PRIu64 " ns, there %" PRIu64,
                  n, is[at], was[at]);
-        return same_process_refuse(before, after, why);
+        return refuse_pair(before, after, why);
     }
     return NULL;
 }
@@ -123,7 +123,7 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
     if (!first_thread(before, &was) || !first_thread(after, &is) || was == is)
         return NULL;
     snprintf(why, sizeof(why), "its first thread is %" PRIu64 ", there %" PRIu64, is, was);
-    return same_process_refuse(before, after, why);
+    return refuse_pair(before, after, why);
 }
 
 /* Returns whether a word of bss is an address far from the heap and from the variables: one that
@@ -151,7 +151,7 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
     g2h_heap_record(before, G2H_RECORD_BSS, 0, &was);
     g2h_heap_record(after, G2H_RECORD_BSS, 0, &is);
     if (was.segment.address != is.segment.address)
-        return same_process_refuse(before, after, "its variables are at other addresses");
+        return refuse_pair(before, after, "its variables are at other addresses");
     for (uint64_t i = 0; i + 8 <= was.segment.contents.size && i + 8 <= is.segment.contents.size;
          i += 8) {
         const uint64_t one = heap_word(before, was.segment.contents.data + i),
@@ -163,8 +163,7 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
     }
     return far < LEAST_WORDS || same > 0
                ? NULL
-               : same_process_refuse(before, after,
-                                     "nothing that its variables point to is where it was");
+               : refuse_pair(before, after, "nothing that its variables point to is where it was");
 }
 
 /* Returns whether a dump has all numbers of runtime.MemStats; one that was made from outside has
@@ -213,7 +212,7 @@ static void add_holder(uint32_t *holder, uint32_t object)
 }
 
 /* Records the objects of a task as holders of what they point to, except of themselves. */
-static struct g2h_error *holders_find_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *find_holders_task(void *context, size_t task, unsigned worker)
 {
     const struct holders_finding *finding = context;
     const uint32_t end = identity_task_end(finding->graph->heap, task);
@@ -230,7 +229,7 @@ static struct g2h_error *holders_find_task(void *context, size_t task, unsigned 
 
 /* Finds the object that holds each object of a graph, as in identified.holders. Error:
  * G2H_ERROR_MEMORY. */
-static struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads,
+static struct g2h_error *find_holders(const struct g2h_graph *graph, unsigned threads,
                                       uint32_t **ret)
 {
     const size_t count = graph->heap->object_count;
@@ -239,7 +238,7 @@ static struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned th
     struct holders_finding finding = {graph, holders};
     TRY_MEMORY(holders);
     memset(holders, 0xff, size);
-    TRY(workers_run(threads, object_tasks(graph->heap), holders_find_task, &finding));
+    TRY(workers_run(threads, object_tasks(graph->heap), find_holders_task, &finding));
     *ret = take_pointer(holders);
     return NULL;
 }
@@ -463,7 +462,7 @@ static struct g2h_error *identity_identify(struct g2h_identity *identity,
     after->ids = block_alloc(objects + 1, sizeof(*after->ids));
     TRY_MEMORY(after->classes && after->ids);
     TRY(identity_find_classes(identity, graph, after->classes));
-    TRY(holders_find(graph, identity->threads, &after->holders));
+    TRY(find_holders(graph, identity->threads, &after->holders));
     TRY(identity_find_entries(graph, after));
     identity->first_new = identity->next;
     return identity->last.heap ? identity_match(identity, graph, after)

@@ -148,8 +148,8 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
  * none. The path ends at a dot after the last slash, but only the known paths show which dot:
  * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
  */
-static size_t naming_packages_find_path(const struct packages *packages, const uint8_t *run,
-                                        size_t size, uint32_t *ret_path)
+static size_t find_path(const struct packages *packages, const uint8_t *run, size_t size,
+                        uint32_t *ret_path)
 {
     enum { DOTS_MOST = 4 };
     size_t found = 0;
@@ -188,7 +188,7 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, s
         *ret_end = at;
         *ret_start = next ? as_size(next - run) + 1 : size;
         if (next && string_pool_find(&packages->paths, run, (size_t)at, &path) &&
-            naming_packages_find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
+            find_path(packages, run + *ret_start, size - *ret_start, &path) > 0)
             return true;
         end = next;
     }
@@ -252,7 +252,7 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 
 /* Adds the packages of all types with descriptors, which have the package's own name, and then
  * those of functions, whose names are guessed. Returns false if memory runs out. */
-static bool naming_packages_add_all(struct packages *packages, const struct g2h_exe *exe)
+static bool add_packages(struct packages *packages, const struct g2h_exe *exe)
 {
     const struct types *types = exe_types(exe);
     /* Names from types take precedence. Package unsafe has neither functions nor descriptors. */
@@ -272,7 +272,7 @@ static bool naming_packages_add_all(struct packages *packages, const struct g2h_
 struct g2h_error *packages_init(struct packages *packages, const struct g2h_exe *exe)
 {
     assert(packages->paths.count == 0);
-    return naming_packages_add_all(packages, exe) ? NULL : &error_no_memory;
+    return add_packages(packages, exe) ? NULL : &error_no_memory;
 }
 
 void packages_deinit(struct packages *packages)
@@ -288,12 +288,12 @@ void packages_deinit(struct packages *packages)
 
 /* Appends the path that a run begins with, replaced by the short name if that is unique. Returns
  * the size of the path in the run. */
-static size_t naming_packages_append_path(struct text *text, const struct packages *packages,
-                                          const uint8_t *run, size_t size)
+static size_t append_path(struct text *text, const struct packages *packages, const uint8_t *run,
+                          size_t size)
 {
     uint32_t path = 0;
     size_t length;
-    const size_t found = naming_packages_find_path(packages, run, size, &path);
+    const size_t found = find_path(packages, run, size, &path);
     if (found == 0)
         return 0;
     const uint32_t name = packages->name_of.data[path];
@@ -316,11 +316,11 @@ static void append_run(struct text *text, const struct packages *packages, const
     text_append(text, run, (size_t)at);
     run += at;
     size -= at;
-    at = naming_packages_append_path(text, packages, run, size);
+    at = append_path(text, packages, run, size);
     if (at == 0 && find_embedded(packages, run, size, &end, &start)) {
-        at = naming_packages_append_path(text, packages, run, end);
+        at = append_path(text, packages, run, end);
         text_append(text, run + at, (size_t)(start - at));
-        at = start + naming_packages_append_path(text, packages, run + start, size - start);
+        at = start + append_path(text, packages, run + start, size - start);
     }
     text_append(text, run + at, (size_t)(size - at));
 }

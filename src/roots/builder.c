@@ -350,7 +350,7 @@ bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum ro
 
 /* Lists the words of an object that point into mappings, and at no object. Returns false if memory
  * runs out. */
-static bool mappings_list_words(struct builder *builder, uint32_t object)
+static bool list_mapping_words(struct builder *builder, uint32_t object)
 {
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
@@ -392,14 +392,14 @@ struct g2h_error *builder_add_mappings(struct builder *builder)
     for (uint32_t object = 0; object < heap->object_count; object++)
         if (heap_slot_class(heap, object)->has_pointers &&
             (is_any || targets_leave_heap(builder->targets, object)))
-            TRY_MEMORY(mappings_list_words(builder, object));
+            TRY_MEMORY(list_mapping_words(builder, object));
     return NULL;
 }
 
 /* Gets the name of an object's word. Names with numbers are numerous: only those of the first
  * elements are distinguished. Returns false if memory runs out. */
-static bool mappings_name_word(struct names *names, struct namer *namer, uint64_t offset,
-                               struct text *text, uint32_t *ret)
+static bool name_mapping_word(struct names *names, struct namer *namer, uint64_t offset,
+                              struct text *text, uint32_t *ret)
 {
     const struct edge_name name = namer_name(namer, offset);
     if (name.form == EDGE_NAME_STRING) {
@@ -430,7 +430,7 @@ struct g2h_error *roots_name_mapped(struct roots *roots, const struct g2h_heap *
                        &object.contents);
         }
         named = word->object;
-        TRY_MEMORY(mappings_name_word(names, &namer, word->offset, &text, &name) &&
+        TRY_MEMORY(name_mapping_word(names, &namer, word->offset, &text, &name) &&
                    roots_add_edge(roots, node_object(word->object), EDGE_WEAK, name,
                                   node_synthetic(word->node)));
     }

@@ -196,8 +196,8 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
  * Returns the holder of the first value of that path, or NULL, and appends nothing, if none leads
  * there.
  */
-const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
-                                                          enum holder_kind from);
+const struct outside_holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                                    enum holder_kind from);
 
 /* ---- branches ---- */
 

@@ -537,7 +537,7 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
                         uint32_t *ret_parent)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
-    const struct outside_words_holder *holder;
+    const struct outside_holder *holder;
     unsigned left = MOST_POINTERS;
     builder->text.size = 0;
     *ret_parent = segment;
@@ -617,7 +617,7 @@ static uint64_t variable_of_word(const struct builder *builder, uint64_t address
     const struct outside_value *value = outside_value_at(outside, builder->heap, address, &offset);
     if (!value)
         return 0;
-    const struct outside_words_holder *first = &outside->values.data[value->first].holder;
+    const struct outside_holder *first = &outside->values.data[value->first].holder;
     return first->kind == HOLDER_WORD ? variable_with_word(builder, first->offset) : 0;
 }
 
@@ -1061,7 +1061,7 @@ static void append_step(struct builder *builder, const struct outside_value *val
 }
 
 /* Appends the variable that leads to a value. Returns false if there is none. */
-static bool append_variable(struct builder *builder, const struct outside_words_holder *holder)
+static bool append_variable(struct builder *builder, const struct outside_holder *holder)
 {
     const struct typing *typing = builder->typing;
     struct g2h_bytes package;
@@ -1076,8 +1076,8 @@ static bool append_variable(struct builder *builder, const struct outside_words_
  * holders from the word's value up to the variable, at most PATH_STEPS, and then appends the steps
  * in the other order, after "…" if there are more. Returns NULL, and appends nothing, if the
  * address is in no value or the value is not held by a holder of the kind. */
-const struct outside_words_holder *builder_append_path_to(struct builder *builder, uint64_t address,
-                                                          enum holder_kind from)
+const struct outside_holder *builder_append_path_to(struct builder *builder, uint64_t address,
+                                                    enum holder_kind from)
 {
     const struct typing *typing = builder->typing;
     const struct outside_value *value;
@@ -1087,7 +1087,7 @@ const struct outside_words_holder *builder_append_path_to(struct builder *builde
     value = typing ? outside_value_at(&typing->outside, builder->heap, address, &offset) : NULL;
     if (!value)
         return NULL;
-    const struct outside_words_holder *first = &values[value->first].holder;
+    const struct outside_holder *first = &values[value->first].holder;
     const uint32_t depth = value->depth;
     if (first->kind != from || !append_variable(builder, first))
         return NULL;
@@ -1152,7 +1152,7 @@ bool roots_append_lock(const struct root_sources *sources, uint64_t address, str
     const uint64_t word = word_of_lock(sources, address);
     _cleanup_(builder_deinit) struct builder builder;
     builder_init(&builder, NULL, sources);
-    const struct outside_words_holder *holder =
+    const struct outside_holder *holder =
         word != 0 ? builder_append_path_to(&builder, word, HOLDER_WORD) : NULL;
     if (!holder || memchr(builder.text.data, ' ', builder.text.size))
         return false; /* without symbols a variable is named by functions */

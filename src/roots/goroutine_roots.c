@@ -279,8 +279,7 @@ static struct g2h_error *add_deferred_pointers(struct builder *builder)
 }
 
 /* Adds the group, the calls, the panics, and at last the pointers between the runtime's records. */
-static struct g2h_error *deferred_calls_add_all(struct deferred *deferred, size_t defers,
-                                                size_t panics)
+static struct g2h_error *add_deferred_calls(struct deferred *deferred, size_t defers, size_t panics)
 {
     const struct g2h_heap *heap = deferred->builder->heap;
     struct g2h_record record;
@@ -305,7 +304,7 @@ struct g2h_error *builder_add_defers_and_panics(struct builder *builder)
     const size_t defers = builder->heap->records[G2H_RECORD_DEFER].count,
                  panics = builder->heap->records[G2H_RECORD_PANIC].count;
     _cleanup_(deferred_deinit) struct deferred deferred = {.builder = builder};
-    return defers + panics == 0 ? NULL : deferred_calls_add_all(&deferred, defers, panics);
+    return defers + panics == 0 ? NULL : add_deferred_calls(&deferred, defers, panics);
 }
 
 /* ==== goroutine 17 [select] net/http.(*conn).serve, its frames ==== */
@@ -366,7 +365,7 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 static bool append_frame_path(struct builder *builder, const struct heap_stack_frame *frame,
                               uint64_t offset)
 {
-    const struct outside_words_holder *holder =
+    const struct outside_holder *holder =
         builder_append_path_to(builder, frame->sp + offset, HOLDER_LOCAL);
     if (!holder)
         return false;

@@ -55,7 +55,7 @@ static const struct type_field *known_field(const struct types *types, uint32_t 
 
 /* Looks up the fields that lead from a goroutine's record to the channels it waits on. Without all
  * three, fields.waiting is NULL. */
-static struct waiting_fields waiting_find_fields(const struct types *types, uint32_t type)
+static struct waiting_fields find_waiting_fields(const struct types *types, uint32_t type)
 {
     struct waiting_fields fields = {.type = type + 1};
     const struct type_field *waiting = known_field(types, type, "waiting");
@@ -82,7 +82,7 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
         location.offset != 0)
         return NULL;
     if (fields->type != location.type + 1) /* nearly always runtime.g, as before */
-        *fields = waiting_find_fields(typing->types, location.type);
+        *fields = find_waiting_fields(typing->types, location.type);
     if (!fields->waiting)
         return NULL;
     uint64_t at = builder_read_field(builder, g, fields->waiting);

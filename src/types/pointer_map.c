@@ -188,7 +188,7 @@ static void share_work(struct pointer_maps *maps, large_vector *large)
 
 /* Finds the types whose maps would be too large, and sets their bits in maps->too_large. Returns
  * false if memory runs out. */
-static bool pointer_map_limits_find(struct pointer_maps *maps)
+static bool find_limits(struct pointer_maps *maps)
 {
     struct measurer measurer = {.types = maps->types,
                                 .measures = calloc(maps->count + 1, sizeof(*measurer.measures))};
@@ -240,7 +240,7 @@ struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct type
     maps->of_type = calloc(maps->count + 1, sizeof(struct pointer_map *));
     maps->too_large = calloc(maps->count / 64 + 1, sizeof(*maps->too_large));
     maps->state = calloc(1, sizeof(*maps->state));
-    if (!maps->of_type || !maps->too_large || !maps->state || !pointer_map_limits_find(maps)) {
+    if (!maps->of_type || !maps->too_large || !maps->state || !find_limits(maps)) {
         free(maps->of_type);
         free(maps->too_large);
         free(maps->state);

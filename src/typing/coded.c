@@ -399,7 +399,7 @@ static void coded_seed_word(struct typer *typer, struct word_type type, uint64_t
         return;
     const struct extent extent = {segment.contents.data,
                                   segment.contents.data + segment.contents.size};
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address};
+    typer->holder = (struct outside_holder){.kind = HOLDER_WORD, .offset = address};
     coded_refer(typer, type, segment.contents.data + (address - segment.address), &extent);
 }
 
@@ -420,7 +420,7 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
                                   segment.contents.data + segment.contents.size};
     for (uint32_t i = 0; i < map->field_count; i++) {
         const uint64_t at = address + map->fields[i].offset;
-        typer->holder = (struct outside_words_holder){.kind = HOLDER_WORD, .offset = at};
+        typer->holder = (struct outside_holder){.kind = HOLDER_WORD, .offset = at};
         typer_follow(typer, segment.contents.data + (at - segment.address), &extent,
                      &map->fields[i], NO_TARGET, SOURCE_SWEEP);
     }
@@ -532,7 +532,7 @@ static void coded_seed_field(struct typer *typer, struct word_type type, uint64_
         coded_seed_word(typer, type, target);
         return;
     }
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_holder){.kind = HOLDER_OBJECT};
     if ((at = typing_memory(typing, target, size, UINT32_MAX)) != NULL)
         coded_refer(typer, type, at, &(struct extent){at, at + size});
 }
@@ -753,7 +753,7 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
             seed_known(typer, &word, type, &left);
     }
     coded_sort_values(typer->typing);
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_holder){.kind = HOLDER_OBJECT};
     typer_follow_outside(typer);
     typer_flush(typer);
     return NULL;

@@ -37,7 +37,7 @@ static int compare_areas(const void *a, const void *b)
 }
 
 /* Adds an area unless it is empty. Returns false if memory runs out. */
-static bool outside_words_add_area(struct outside *outside, const struct area *area)
+static bool add_area(struct outside *outside, const struct area *area)
 {
     return area->contents.size == 0 || vector_push(&outside->areas, *area);
 }
@@ -73,7 +73,7 @@ static bool add_segments(struct outside *outside, const struct g2h_heap *heap, u
                                 .frame = UINT32_MAX,
                                 .first_word = *words,
                                 .listed = listed_words(heap, &record.segment)};
-            if (!area.listed || !outside_words_add_area(outside, &area)) {
+            if (!area.listed || !add_area(outside, &area)) {
                 free(area.listed);
                 return false;
             }
@@ -110,7 +110,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
         const uint64_t begin = segment.address - section.address;
         struct area before = section;
         before.contents = bytes_before(before.contents, begin < section.contents.size ? begin : 0);
-        if (!outside_words_add_area(outside, &before))
+        if (!add_area(outside, &before))
             return false;
         const uint64_t behind = segment.address + segment.contents.size - section.address;
         if (behind >= section.contents.size)
@@ -119,7 +119,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
         section.contents.data += behind;
         section.contents.size -= behind;
     }
-    return outside_words_add_area(outside, &section);
+    return add_area(outside, &section);
 }
 
 /* Adds the sections of the executable, since no dump has data that the program does not change.
@@ -144,8 +144,7 @@ static bool add_image(struct outside *outside, const struct image *image, uint64
 
 /* Adds the frames of all goroutines. *words as in add_segments(). Returns false if memory runs
  * out. */
-static bool outside_words_add_frames(struct outside *outside, const struct g2h_heap *heap,
-                                     uint64_t *words)
+static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
 {
     for (size_t i = 0; i < heap->goroutines.count; i++)
         for (uint32_t j = 0; j < heap->goroutines.data[i].frame_count; j++) {
@@ -156,7 +155,7 @@ static bool outside_words_add_frames(struct outside *outside, const struct g2h_h
                                       .frame = frame,
                                       .goroutine = as_u32(i),
                                       .first_word = *words};
-            if (!outside_words_add_area(outside, &area))
+            if (!add_area(outside, &area))
                 return false;
             *words += area.contents.size / heap->params.pointer_size + 1;
         }
@@ -164,7 +163,7 @@ static bool outside_words_add_frames(struct outside *outside, const struct g2h_h
 }
 
 /* Widens a range, empty at first, to include an area. */
-static void outside_words_widen(uint64_t *low, uint64_t *high, const struct area *area)
+static void widen_range(uint64_t *low, uint64_t *high, const struct area *area)
 {
     if (*high == 0 || area->address < *low)
         *low = area->address;
@@ -185,9 +184,9 @@ static void drop_overlaps(struct outside *outside)
         }
         end = area->address + area->contents.size;
         if (area->frame == UINT32_MAX)
-            outside_words_widen(&outside->static_low, &outside->static_high, area);
+            widen_range(&outside->static_low, &outside->static_high, area);
         else
-            outside_words_widen(&outside->stack_low, &outside->stack_high, area);
+            widen_range(&outside->stack_low, &outside->stack_high, area);
         outside->areas.data[kept++] = *area;
     }
     outside->areas.count = kept;
@@ -203,7 +202,7 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
 {
     uint64_t words = 0;
     if (!add_segments(outside, heap, &words) || !add_image(outside, image, slide) ||
-        !outside_words_add_frames(outside, heap, &words))
+        !add_frames(outside, heap, &words))
         return &error_no_memory;
     outside->words = (size_t)words + 1;
     outside->value_of_word = large_alloc(outside->words, sizeof(*outside->value_of_word));
@@ -233,7 +232,7 @@ void outside_deinit(struct outside *outside)
 }
 
 /* Returns the area that contains an address, or NULL. */
-static const struct area *outside_words_area_at(const struct outside *outside, uint64_t address)
+static const struct area *area_at(const struct outside *outside, uint64_t address)
 {
     size_t behind;
     if (!outside_is_static(outside, address) && !outside_is_stack(outside, address))
@@ -249,7 +248,7 @@ static const struct area *outside_words_area_at(const struct outside *outside, u
  * in no segment. */
 struct g2h_bytes outside_segment_at(const struct outside *outside, uint64_t address)
 {
-    const struct area *area = outside_words_area_at(outside, address);
+    const struct area *area = area_at(outside, address);
     if (!area || area->frame != UINT32_MAX || area->first_word == UINT64_MAX)
         return (struct g2h_bytes){(const uint8_t *)"", 0};
     const uint64_t offset = address - area->address;
@@ -262,7 +261,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
                                              const struct g2h_heap *heap, uint64_t address,
                                              uint64_t *ret_offset)
 {
-    const struct area *area = outside_words_area_at(outside, address);
+    const struct area *area = area_at(outside, address);
     if (!area || area->first_word == UINT64_MAX)
         return NULL;
     const uint32_t number =
@@ -277,7 +276,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
 /* ---- pointers that lead outside ---- */
 
 /* Returns whether a value of a type has pointers to follow. */
-static bool outside_words_leads_on(struct typer *typer, uint32_t type)
+static bool leads_on(struct typer *typer, uint32_t type)
 {
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
     if (!map)
@@ -301,7 +300,7 @@ static int compare_pointers(const void *a, const void *b)
 
 /* Adds a pointer that was found in an object to the thread's own list, once. If the key of another
  * pointer collides, a duplicate may get into the list; typer_sort_outside() drops it. */
-static void outside_words_remember(struct typer *typer, const struct outside_pointer *pointer)
+static void remember_pointer(struct typer *typer, const struct outside_pointer *pointer)
 {
     const uint64_t key =
         map_hash_pair(map_hash_pair(pointer->address, (uint64_t)pointer->type << 2 | pointer->form),
@@ -321,18 +320,17 @@ static void outside_words_remember(struct typer *typer, const struct outside_poi
 /* Records a reference to memory outside of the heap. Pointers found in objects come in an order
  * that depends on the threads, so they are only listed until typer_sort_outside(); all others are
  * queued at once. */
-void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
+void typer_refer_outside(struct typer *typer, const struct outside_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type)
 {
     struct outside *outside = &typer->typing->outside;
     const struct outside_pointer pointer = {value, count, *holder, type, (uint8_t)form};
-    if (form == REFERENCE_TEXT || !outside_words_area_at(outside, value))
+    if (form == REFERENCE_TEXT || !area_at(outside, value))
         return;
-    if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) &&
-        !outside_words_leads_on(typer, type))
+    if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) && !leads_on(typer, type))
         return;
     if (holder->kind == HOLDER_OBJECT)
-        outside_words_remember(typer, &pointer);
+        remember_pointer(typer, &pointer);
     else if (!vector_push(&outside->pointers, pointer))
         typer->no_memory = true;
 }
@@ -341,15 +339,15 @@ void typer_refer_outside(struct typer *typer, const struct outside_words_holder 
 
 /* Returns the goroutine in whose frames a pointer was found, or UINT32_MAX if it was found
  * elsewhere. Only a goroutine's own frames can point into its stack. */
-static uint32_t outside_words_goroutine_of(const struct typing *typing,
-                                           const struct outside_words_holder *holder)
+static uint32_t goroutine_of_holder(const struct typing *typing,
+                                    const struct outside_holder *holder)
 {
     const struct outside *outside = &typing->outside;
     const struct area *area = NULL;
     if (holder->kind == HOLDER_LOCAL)
-        area = outside_words_area_at(outside, typing->heap->frames.data[holder->frame].sp);
+        area = area_at(outside, typing->heap->frames.data[holder->frame].sp);
     else if (holder->kind == HOLDER_VALUE)
-        area = outside_words_area_at(outside, outside->values.data[holder->value].address);
+        area = area_at(outside, outside->values.data[holder->value].address);
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
@@ -379,8 +377,8 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
 
 /* Returns whether the words at offset that the collector scans are exactly the type's pointers.
  * Where these are not known, any do. */
-static bool outside_words_fits(const struct typing *typing, const struct area *area,
-                               uint64_t offset, const struct pointer_map *map)
+static bool has_pointers_of(const struct typing *typing, const struct area *area, uint64_t offset,
+                            const struct pointer_map *map)
 {
     const uint64_t size = typing->heap->params.pointer_size;
     const uint64_t first = offset / size;
@@ -455,21 +453,20 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
         return;
     const struct extent extent = {at, at + map->size};
     for (uint32_t i = 0; i < map->field_count; i++) {
-        typer->holder = (struct outside_words_holder){
+        typer->holder = (struct outside_holder){
             .kind = HOLDER_VALUE, .value = number, .offset = inside + map->fields[i].offset};
         typer_follow(typer, at + map->fields[i].offset, &extent, &map->fields[i], NO_TARGET,
                      SOURCE_POINTER);
     }
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_holder){.kind = HOLDER_OBJECT};
 }
 
 /* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
  * nothing new to follow. *ret_from: how many of its values have been visited already, through a
  * shorter slice. A value whose hash is that of another one is not followed: it stays without a
  * type. */
-static uint32_t outside_words_enter_value(struct typer *typer,
-                                          const struct outside_pointer *pointer, uint64_t count,
-                                          uint64_t *ret_from)
+static uint32_t enter_value(struct typer *typer, const struct outside_pointer *pointer,
+                            uint64_t count, uint64_t *ret_from)
 {
     struct outside *outside = &typer->typing->outside;
     const bool is_array = pointer->form == REFERENCE_ARRAY;
@@ -516,12 +513,12 @@ static void follow_outside_pointer(struct typer *typer, struct outside_pointer p
 {
     struct typing *typing = typer->typing;
     struct outside *outside = &typing->outside;
-    const struct area *area = outside_words_area_at(outside, pointer.address);
+    const struct area *area = area_at(outside, pointer.address);
     uint64_t from;
     if (!area || !resolve_type(typing, area, &pointer))
         return;
     if (area->frame != UINT32_MAX && pointer.holder.kind != HOLDER_OBJECT &&
-        outside_words_goroutine_of(typing, &pointer.holder) != area->goroutine)
+        goroutine_of_holder(typing, &pointer.holder) != area->goroutine)
         return; /* a stale pointer into memory that is another goroutine's now */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, pointer.type);
     if (!map) {
@@ -539,10 +536,10 @@ static void follow_outside_pointer(struct typer *typer, struct outside_pointer p
         if (cost > outside->left)
             return;
         outside->left -= cost;
-        if (!outside_words_fits(typing, area, offset + i * map->size, map))
+        if (!has_pointers_of(typing, area, offset + i * map->size, map))
             return;
     }
-    const uint32_t number = outside_words_enter_value(typer, &pointer, count, &from);
+    const uint32_t number = enter_value(typer, &pointer, count, &from);
     for (uint64_t i = from; number != UINT32_MAX && i < count && !typer->no_memory; i++) {
         name_words(typing, area, offset + i * map->size, map, number);
         follow_value(typer, area, offset + i * map->size, map, number);

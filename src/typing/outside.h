@@ -25,7 +25,7 @@ enum holder_kind {
     HOLDER_VALUE,  /* another value outside the heap */
 };
 
-struct outside_words_holder {
+struct outside_holder {
     uint8_t kind;
     uint32_t value;  /* HOLDER_VALUE: its index */
     uint32_t frame;  /* HOLDER_LOCAL: its index in heap->frames, */
@@ -36,7 +36,7 @@ struct outside_words_holder {
 /* A typed pointer out of the heap. */
 struct outside_pointer {
     uint64_t address, count; /* count: an array's number of values; 0: unknown */
-    struct outside_words_holder holder;
+    struct outside_holder holder;
     uint32_t type;
     uint8_t form; /* enum reference_form */
 };
@@ -48,7 +48,7 @@ struct outside_value {
     bool is_array;  /* reached through a slice or the like: the values are elements */
     uint32_t depth; /* number of other values on the path here */
     uint32_t first; /* the first value on that path; this one if depth is 0 */
-    struct outside_words_holder holder;
+    struct outside_holder holder;
 };
 
 /* Memory outside the heap. */

@@ -584,7 +584,7 @@ void typer_flush(struct typer *typer)
         const struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET) {
             if (outside_is_stack(&typing->outside, reference->value))
-                typer_refer_outside(typer, &(struct outside_words_holder){.kind = HOLDER_OBJECT},
+                typer_refer_outside(typer, &(struct outside_holder){.kind = HOLDER_OBJECT},
                                     (enum reference_form)reference->form, reference->value,
                                     reference->count, reference->type);
             continue;

@@ -103,14 +103,14 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
                        data = heap_word(heap, contents->data + offset);
         if (address != 0)
             typer->holder =
-                (struct outside_words_holder){.kind = HOLDER_WORD, .offset = address + offset};
+                (struct outside_holder){.kind = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
             !typer_follow_interface(typer, first, data, INTERFACE_WITH_METHODS, NO_TARGET,
                                     SOURCE_SWEEP) &&
             !is_interface_data(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, INTERFACE_EMPTY, NO_TARGET, SOURCE_SWEEP);
     }
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_holder){.kind = HOLDER_OBJECT};
 }
 
 /* Proposes that an object is a closure if it begins with the address of a closure's code. */
@@ -260,7 +260,7 @@ static void seed_elements(struct typer *typer, const struct g2h_segment *segment
         for (uint32_t j = 0; j < map->field_count; j++) {
             const uint64_t at = begin + map->fields[j].offset;
             typer->holder =
-                (struct outside_words_holder){.kind = HOLDER_WORD, .offset = segment->address + at};
+                (struct outside_holder){.kind = HOLDER_WORD, .offset = segment->address + at};
             typer_follow(typer, contents->data + at, &extent, &map->fields[j], NO_TARGET,
                          SOURCE_POINTER);
         }
@@ -480,10 +480,10 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         /* A bit per word: all of them were found. */
         const bool is_whole = found == (1u << size / word) - 1;
         typer->holder =
-            (struct outside_words_holder){.kind = HOLDER_LOCAL,
-                                          .frame = parts[0].number,
-                                          .local = (uint32_t)(local - typing->scopes->locals.data),
-                                          .offset = field->offset};
+            (struct outside_holder){.kind = HOLDER_LOCAL,
+                                    .frame = parts[0].number,
+                                    .local = (uint32_t)(local - typing->scopes->locals.data),
+                                    .offset = field->offset};
         if (is_whole && (kind != TYPE_SLICE || is_plausible_slice(typing, copy, elem)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
@@ -496,7 +496,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             if (offsets[j] != UINT64_MAX)
                 typed[offsets[j] / 4] = 1;
     }
-    typer->holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer->holder = (struct outside_holder){.kind = HOLDER_OBJECT};
 }
 
 /* How many words of variables are searched per byte of a frame, and how many more in any frame.

@@ -81,7 +81,7 @@ struct typer {
     struct known_interface interfaces[INTERFACES];
     /* For pointers out of the heap: the holder of the pointers being followed; and, of the pointers
      * in objects, those still to be followed. */
-    struct outside_words_holder holder;
+    struct outside_holder holder;
     VECTOR(struct outside_pointer) outside;
     struct map outside_known;
     bool texts_only; /* follow only the strings of objects; otherwise all but strings */
@@ -126,7 +126,7 @@ static inline void typer_prefetch_target(const struct typing *typing, enum refer
 }
 
 /* Records a reference to memory outside the heap, to be followed later. */
-void typer_refer_outside(struct typer *typer, const struct outside_words_holder *holder,
+void typer_refer_outside(struct typer *typer, const struct outside_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type);
 
 /* Returns whether a reference leads out of the heap. Stacks are between objects; a pointer of an

@@ -81,9 +81,9 @@ FIXTURE(end)
 static void lead(uint64_t from, enum reference_form form, uint64_t to, uint32_t type,
                  uint64_t count)
 {
-    typer.holder = (struct outside_words_holder){.kind = HOLDER_WORD, .offset = from};
+    typer.holder = (struct outside_holder){.kind = HOLDER_WORD, .offset = from};
     typer_refer(&typer, form, to, count, type, NO_TARGET, SOURCE_POINTER);
-    typer.holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer.holder = (struct outside_holder){.kind = HOLDER_OBJECT};
 }
 
 static void follow(void)
@@ -185,8 +185,8 @@ TEST(follows_the_own_stack_only)
     dump_frame(&dump, "main.work", OTHER_STACK, 0, WORDS(0, HEAP + 16), 1);
     load();
     for (uint64_t i = 0; i < 2; i++) {
-        typer.holder = (struct outside_words_holder){
-            .kind = HOLDER_LOCAL, .frame = 0, .local = 0, .offset = 8 * i};
+        typer.holder =
+            (struct outside_holder){.kind = HOLDER_LOCAL, .frame = 0, .local = 0, .offset = 8 * i};
         typer_refer(&typer, REFERENCE_VALUE, i == 0 ? STACK + 16 : OTHER_STACK, 0, node, NO_TARGET,
                     SOURCE_POINTER);
     }
@@ -198,7 +198,7 @@ TEST(follows_the_own_stack_only)
     assert_null(value_at(OTHER_STACK));
     assert_null(value_at(STACK));
     /* An object points to a value that waits on a channel. */
-    typer.holder = (struct outside_words_holder){.kind = HOLDER_OBJECT};
+    typer.holder = (struct outside_holder){.kind = HOLDER_OBJECT};
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_flush(&typer);

@@ -267,8 +267,8 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
  * abbreviations in .debug_abbrev. Its length is 32 bits, or ffffffff and 64 bits in 64-bit DWARF.
  * Returns false if the header cannot be read, or is not of DWARF 2 to 5 with addresses of 4 or 8
  * bytes. */
-static bool die_units_read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
-                                  uint64_t *ret_abbrev)
+static bool read_unit_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
+                             uint64_t *ret_abbrev)
 {
     struct cursor cursor = {dies->info.data + start, dies->info.data + dies->info.size};
     uint64_t length, version, type = DW_UT_compile, address_size;
@@ -374,7 +374,7 @@ static struct g2h_error *dies_read_units(struct dies *dies)
         return &error_no_memory;
     dies->work_left = 4 * dies->info.size;
     for (uint64_t start = 0; start < dies->info.size && dies->units.count < MAP_NONE - 1 &&
-                             die_units_read_header(dies, start, &unit, &abbrev);
+                             read_unit_header(dies, start, &unit, &abbrev);
          start = unit.end)
         if (!add_unit(dies, &unit, abbrev, &tables, &left))
             return &error_no_memory;

@@ -4,7 +4,7 @@
  * down a value ends; an entry becomes a type, the same as that of its descriptor if the executable
  * has one (a type gets its number first and its parts later, since types may refer to themselves);
  * and the entries of each unit, a package of Go, are read, and all lists sorted by address. To
- * begin with: dwarf_info_init(), near the end; dwarf_info_read_all() has the steps.
+ * begin with: dwarf_info_init(), near the end; read_all() has the steps.
  */
 #include "exe/dwarf/dwarf_info.h"
 
@@ -39,7 +39,7 @@ static void size_array(struct types *types, struct type *type)
 }
 
 /* Orders fields by offset, then by name. */
-static int dwarf_check_compare_fields(const void *a, const void *b)
+static int compare_fields(const void *a, const void *b)
 {
     const struct type_field *one = a;
     const struct type_field *other = b;
@@ -57,7 +57,7 @@ static void check_struct(struct types *types, struct type *type)
     struct type_field *fields = types->fields.data + type->first_field;
     for (uint32_t i = 1; i < type->field_count; i++)
         if (fields[i].offset < fields[i - 1].offset) {
-            qsort(fields, type->field_count, sizeof(*fields), dwarf_check_compare_fields);
+            qsort(fields, type->field_count, sizeof(*fields), compare_fields);
             break;
         }
     uint32_t good = 0;
@@ -131,7 +131,7 @@ static unsigned check_depth(struct dwarf_reader *reader, struct types *types, ui
  *
  * Sizes come first, since the other checks compare with them.
  */
-static bool dwarf_types_check(struct dwarf_reader *reader, struct types *types)
+static bool check_types(struct dwarf_reader *reader, struct types *types)
 {
     const uint32_t *numbers = reader->unchecked.data;
     const size_t count = reader->unchecked.count;
@@ -243,7 +243,7 @@ static unsigned kind_of_enumeration(uint64_t size)
 
 /* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
  * have. */
-static unsigned dwarf_types_kind_of(struct dies *dies, const struct die *die, uint64_t size)
+static unsigned kind_of_entry(struct dies *dies, const struct die *die, uint64_t size)
 {
     const unsigned kind = go_kind(dies, die);
     struct die target;
@@ -273,7 +273,7 @@ static unsigned dwarf_types_kind_of(struct dies *dies, const struct die *die, ui
 
 /* Returns the size of the values of a kind: Go's own size if all of them have the same size,
  * otherwise the size that DWARF has. */
-static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64_t size)
+static uint64_t size_of_kind(unsigned kind, unsigned pointer_size, uint64_t size)
 {
     switch (kind) {
     case TYPE_CHAN:
@@ -302,7 +302,7 @@ static uint64_t dwarf_types_size_of(unsigned kind, unsigned pointer_size, uint64
 
 /* Notes the type of an entry, or that it has none that can be read. Returns false if memory runs
  * out. */
-static bool dwarf_types_note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
+static bool note_type(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
 {
     uint32_t first;
     return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
@@ -414,7 +414,7 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
 /* ---- descriptors ---- */
 
 /* Returns the key of a descriptor's type by its name, kind and size. */
-static uint64_t dwarf_types_name_key(uint32_t name, unsigned kind, uint64_t size)
+static uint64_t key_of_name(uint32_t name, unsigned kind, uint64_t size)
 {
     return map_hash_pair(pair_key(name, kind), size);
 }
@@ -428,7 +428,7 @@ static bool index_names(struct dwarf_reader *reader, const struct types *types)
         uint32_t first;
         if (type->address == 0)
             continue;
-        const uint64_t key = dwarf_types_name_key(type->name, type->kind, type->size);
+        const uint64_t key = key_of_name(type->name, type->kind, type->size);
         if (!map_put(&reader->type_by_name, key, i, &first))
             return false;
         if (first != i)
@@ -439,7 +439,7 @@ static bool index_names(struct dwarf_reader *reader, const struct types *types)
 }
 
 /* Returns whether a descriptor's type has the kind and size of another one. */
-static bool dwarf_types_is_same(const struct type *descriptor, const struct type *type)
+static bool has_kind_and_size_of(const struct type *descriptor, const struct type *type)
 {
     return descriptor->kind == type->kind && descriptor->size == type->size;
 }
@@ -458,7 +458,7 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
         if (offset == 0)
             return true;
         *ret = types_at(types, reader->types_start + offset);
-        if (*ret != TYPE_NONE && dwarf_types_is_same(types_get(types, *ret), type))
+        if (*ret != TYPE_NONE && has_kind_and_size_of(types_get(types, *ret), type))
             return true;
         *ret = TYPE_NONE;
         /* Basic types, for which the linker makes its own entries, have an address there
@@ -468,9 +468,9 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
     }
     if (!reader->has_names && !index_names(reader, types))
         return false;
-    *ret = map_get(&reader->type_by_name, dwarf_types_name_key(type->name, type->kind, type->size));
+    *ret = map_get(&reader->type_by_name, key_of_name(type->name, type->kind, type->size));
     if (*ret >= types->list.count || types_get(types, *ret)->name != type->name ||
-        !dwarf_types_is_same(types_get(types, *ret), type))
+        !has_kind_and_size_of(types_get(types, *ret), type))
         *ret = TYPE_NONE;
     return true;
 }
@@ -480,20 +480,20 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
 /* Finds the type of an entry: that of its descriptor, if the executable has one, else a new one
  * without parts, which is listed as pending. alias: the typedef that names it, if it has no name.
  * *ret is TYPE_NONE if there are too many types. Returns false if memory runs out. */
-static bool dwarf_types_add(struct dwarf_reader *reader, struct types *types, const struct die *die,
-                            struct g2h_bytes alias, uint32_t *ret)
+static bool add_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                     struct g2h_bytes alias, uint32_t *ret)
 {
     struct dies *dies = &reader->dies;
     const uint64_t byte_size = recorded_size(dies, die);
     struct type type = {
-        .kind = (uint8_t)dwarf_types_kind_of(dies, die, byte_size),
+        .kind = (uint8_t)kind_of_entry(dies, die, byte_size),
         .from_dwarf = true,
         .pointer_bytes = UINT64_MAX,
         .elem = TYPE_NONE,
         .key = TYPE_NONE,
         .header = TYPE_NONE,
     };
-    type.size = dwarf_types_size_of(type.kind, types->pointer_size, byte_size);
+    type.size = size_of_kind(type.kind, types->pointer_size, byte_size);
     /* Structs and arrays of one pointer are direct as well; but no interface holds a value of a
      * type that has no descriptor. */
     type.direct_interface = type.kind == TYPE_POINTER || type.kind == TYPE_MAP ||
@@ -536,11 +536,11 @@ bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct d
     if (!is_known)
         *ret = TYPE_NONE;
     if (found && !is_known &&
-        (!dwarf_types_add(reader, types, &chain.type, chain.alias, ret) ||
-         !dwarf_types_note(reader, chain.type.offset, *ret)))
+        (!add_type(reader, types, &chain.type, chain.alias, ret) ||
+         !note_type(reader, chain.type.offset, *ret)))
         return false;
     for (int i = 0; i < chain.count; i++)
-        if (!dwarf_types_note(reader, chain.passed[i], *ret))
+        if (!note_type(reader, chain.passed[i], *ret))
             return false;
     return true;
 }
@@ -567,8 +567,8 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
 
 /* Adds the fields of a struct or of a class of C++. Returns false if memory runs out. Bit fields,
  * and members without an offset, are left out. */
-static bool dwarf_types_add_fields(struct dwarf_reader *reader, struct types *types,
-                                   const struct die *die, struct type *type)
+static bool add_fields(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                       struct type *type)
 {
     struct dies *dies = &reader->dies;
     struct die member;
@@ -630,8 +630,8 @@ static bool is_eface(struct dies *dies, const struct die *die)
 
 /* Adds the parts of a pending type: its elements, key, fields or length. This comes later than the
  * type itself, since types may contain pointers to themselves. Returns false if memory runs out. */
-static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *types,
-                                  struct dwarf_pending pending)
+static bool add_parts(struct dwarf_reader *reader, struct types *types,
+                      struct dwarf_pending pending)
 {
     struct type type = types->list.data[pending.type];
     struct die die;
@@ -658,7 +658,7 @@ static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *typ
         type.empty_interface = is_eface(&reader->dies, &die);
         break;
     case TYPE_STRUCT:
-        good = dwarf_types_add_fields(reader, types, &die, &type);
+        good = add_fields(reader, types, &die, &type);
         break;
     default:
         break;
@@ -672,9 +672,9 @@ static bool dwarf_types_add_parts(struct dwarf_reader *reader, struct types *typ
 bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
     while (reader->pending.count > 0)
-        if (!dwarf_types_add_parts(reader, types, reader->pending.data[--reader->pending.count]))
+        if (!add_parts(reader, types, reader->pending.data[--reader->pending.count]))
             return false;
-    return dwarf_types_check(reader, types);
+    return check_types(reader, types);
 }
 
 /* ==== global variables, functions, and the variables that closures capture ====
@@ -705,8 +705,8 @@ bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_b
 
 /* Adds a global variable with its name, address and type. Variables whose location is not one
  * address are left out. */
-static struct g2h_error *dwarf_info_read_variable(struct dwarf_info *dwarf_info,
-                                                  struct types *types, const struct die *die)
+static struct g2h_error *read_variable(struct dwarf_info *dwarf_info, struct types *types,
+                                       const struct die *die)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die_operation operation;
@@ -776,9 +776,8 @@ static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct typ
 
 /* Adds a function with each of its address ranges, for the lookup of local variables, and reads
  * what its closure captures. *ret_behind as in read_captured(). */
-static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
-                                                  struct types *types, const struct die *die,
-                                                  uint64_t *ret_behind)
+static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct types *types,
+                                       const struct die *die, uint64_t *ret_behind)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct dwarf_function function = {.die = die->offset};
@@ -805,8 +804,7 @@ static struct g2h_error *dwarf_info_read_function(struct dwarf_info *dwarf_info,
 
 /* Reads the variables and functions of a unit (a package of Go). The entries below a function are
  * read once: `behind` says where they end. */
-static struct g2h_error *dwarf_info_read_unit(struct dwarf_info *dwarf_info, struct types *types,
-                                              size_t index)
+static struct g2h_error *read_unit(struct dwarf_info *dwarf_info, struct types *types, size_t index)
 {
     struct dies *dies = &dwarf_info->reader->dies;
     struct die unit, die;
@@ -816,18 +814,18 @@ static struct g2h_error *dwarf_info_read_unit(struct dwarf_info *dwarf_info, str
     do {
         behind = 0;
         if (die_tag(&die) == DW_TAG_variable)
-            TRY(dwarf_info_read_variable(dwarf_info, types, &die));
+            TRY(read_variable(dwarf_info, types, &die));
         else if (die_tag(&die) == DW_TAG_subprogram)
-            TRY(dwarf_info_read_function(dwarf_info, types, &die, &behind));
+            TRY(read_function(dwarf_info, types, &die, &behind));
     } while (die_next_behind(dies, &die, behind));
     return NULL;
 }
 
 /* Reads all units, and then the parts of the types that they named. */
-static struct g2h_error *dwarf_info_read_units(struct dwarf_info *dwarf_info, struct types *types)
+static struct g2h_error *read_units(struct dwarf_info *dwarf_info, struct types *types)
 {
     for (size_t i = 0; i < dwarf_info->reader->dies.units.count; i++)
-        TRY(dwarf_info_read_unit(dwarf_info, types, i));
+        TRY(read_unit(dwarf_info, types, i));
     return dwarf_types_complete(dwarf_info->reader, types) ? NULL : &error_no_memory;
 }
 
@@ -856,7 +854,7 @@ static int compare_captured(const void *a, const void *b)
 }
 
 /* Orders functions by address. */
-static int dwarf_info_compare_functions(const void *a, const void *b)
+static int compare_functions(const void *a, const void *b)
 {
     const struct dwarf_function *one = a;
     const struct dwarf_function *other = b;
@@ -879,17 +877,17 @@ static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *
 
 /* Reads all units, and sorts the results by address. If any variable has DW_AT_go_closure_offset,
  * closures need no guesses (maybe_captured). */
-static struct g2h_error *dwarf_info_read_all(struct dwarf_info *dwarf_info, struct image *image,
-                                             struct types *types)
+static struct g2h_error *read_all(struct dwarf_info *dwarf_info, struct image *image,
+                                  struct types *types)
 {
     TRY(open_reader(dwarf_info->reader, image));
-    TRY(dwarf_info_read_units(dwarf_info, types));
+    TRY(read_units(dwarf_info, types));
     if (dwarf_info->captured.count > 0)
         dwarf_info->maybe_captured.count = 0;
     vector_sort(&dwarf_info->globals, compare_globals);
     vector_sort(&dwarf_info->captured, compare_captured);
     vector_sort(&dwarf_info->maybe_captured, compare_captured);
-    vector_sort(&dwarf_info->reader->functions, dwarf_info_compare_functions);
+    vector_sort(&dwarf_info->reader->functions, compare_functions);
     return NULL;
 }
 
@@ -902,7 +900,7 @@ struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *i
     if (!dwarf_info->reader)
         return &error_no_memory;
     dwarf_info->reader->types_start = types_start;
-    struct g2h_error *error = dwarf_info_read_all(dwarf_info, image, types);
+    struct g2h_error *error = read_all(dwarf_info, image, types);
     if (error)
         dwarf_info_deinit(dwarf_info);
     return error;

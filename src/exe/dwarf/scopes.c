@@ -27,7 +27,7 @@ enum {
                            frames of real programs take a hundredth of that */
 };
 
-struct dwarf_locals_frame {
+struct frame_reading {
     struct dwarf_reader *reader;
     struct types *types;
     uint64_t pc;
@@ -51,7 +51,7 @@ struct location {
 /* Applies an operation of a DWARF expression to the location. Only sums of the frame's address
  * (CFA) and constants are supported, which is what Go's compiler writes for variables in memory;
  * all else leads ELSEWHERE. */
-static void apply_operation(const struct dwarf_locals_frame *frame, struct location *location,
+static void apply_operation(const struct frame_reading *frame, struct location *location,
                             const struct die_operation *operation)
 {
     if (location->is == ELSEWHERE)
@@ -103,8 +103,8 @@ static void apply_operation(const struct dwarf_locals_frame *frame, struct locat
 
 /* Returns the location of an expression; it is ELSEWHERE, too, if a constant is left over that no
  * operation has used. */
-static struct location dwarf_locals_evaluate(const struct dwarf_locals_frame *frame,
-                                             const struct die_operation *operations, size_t count)
+static struct location evaluate_location(const struct frame_reading *frame,
+                                         const struct die_operation *operations, size_t count)
 {
     struct location location = {.is = STACK_EMPTY};
     for (size_t i = 0; i < count; i++)
@@ -149,21 +149,20 @@ static uint64_t find_excess(const struct die_operation *operations, size_t count
 
 /* Adds the pieces of a variable that are in the frame: of a string, for example, the pointer may be
  * there and the length in a register. Returns false if memory runs out. */
-static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
-                                     const struct die_operation *operations, size_t count,
-                                     uint64_t size)
+static bool read_pieces(struct frame_reading *frame, const struct die_operation *operations,
+                        size_t count, uint64_t size)
 {
     const size_t first = frame->pieces->count;
     uint64_t excess = find_excess(operations, count, size);
     uint64_t offset = 0;
     size_t length = piece_length(operations, count);
     if (length == 0) {
-        const struct location location = dwarf_locals_evaluate(frame, operations, count);
+        const struct location location = evaluate_location(frame, operations, count);
         const struct dwarf_piece whole = {.size = size, .cfa_offset = location.offset};
         return location.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
     }
     for (; length > 0; length = piece_length(operations, count)) {
-        const struct location location = dwarf_locals_evaluate(frame, operations, length - 1);
+        const struct location location = evaluate_location(frame, operations, length - 1);
         const struct dwarf_piece piece = {
             .offset = offset, .size = operations[length - 1].number, .cfa_offset = location.offset};
         const struct die_operation *const this = operations;
@@ -188,7 +187,7 @@ static bool dwarf_locals_read_pieces(struct dwarf_locals_frame *frame,
 
 /* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes, 0
  * if it has no location there. Returns false if memory runs out. */
-static bool read_location(struct dwarf_locals_frame *frame, const struct die *die, uint64_t pc,
+static bool read_location(struct frame_reading *frame, const struct die *die, uint64_t pc,
                           uint64_t size, uint64_t *ret)
 {
     *ret = 0;
@@ -197,7 +196,7 @@ static bool read_location(struct dwarf_locals_frame *frame, const struct die *di
     const struct die_operation *operations = frame->reader->operations.data;
     const size_t count = frame->reader->operations.count;
     const size_t first = frame->pieces->count;
-    if (!dwarf_locals_read_pieces(frame, operations, count, size))
+    if (!read_pieces(frame, operations, count, size))
         return false;
     for (size_t i = first; i < frame->pieces->count; i++)
         *ret += frame->pieces->data[i].size;
@@ -209,7 +208,7 @@ static bool read_location(struct dwarf_locals_frame *frame, const struct die *di
  * register survives a call. So the location just after the call is read as well, and used if more
  * of the variable is in the frame there. A variable that is no longer used has no location there.
  * Returns false if memory runs out. */
-static bool read_locations(struct dwarf_locals_frame *frame, const struct die *die, uint64_t size)
+static bool read_locations(struct frame_reading *frame, const struct die *die, uint64_t size)
 {
     dwarf_piece_vector *pieces = frame->pieces;
     const size_t first = pieces->count;
@@ -234,8 +233,7 @@ static bool read_locations(struct dwarf_locals_frame *frame, const struct die *d
 /* Adds a variable with its name, its type and its pieces, unless none of it is in the frame.
  * function: the string that names the inlined function that it belongs to; UINT32_MAX: the frame's
  * own. Returns false if memory runs out. */
-static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const struct die *die,
-                                       uint32_t function)
+static bool read_local(struct frame_reading *frame, const struct die *die, uint32_t function)
 {
     struct dwarf_reader *reader = frame->reader;
     struct dwarf_local local = {
@@ -263,7 +261,7 @@ static bool dwarf_locals_read_variable(struct dwarf_locals_frame *frame, const s
 }
 
 /* Returns whether one of an entry's ranges contains the frame's pc. */
-static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die)
+static bool has_pc(const struct frame_reading *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};
     struct range code;
@@ -276,7 +274,7 @@ static bool has_pc(const struct dwarf_locals_frame *frame, const struct die *die
 /* Reads the variables of a function or block at the frame's pc, and of the blocks and inlined
  * functions in it. The last inlined function that is entered is the innermost one. Returns false if
  * memory runs out. */
-static bool read_block(struct dwarf_locals_frame *frame, const struct die *block, uint32_t function,
+static bool read_block(struct frame_reading *frame, const struct die *block, uint32_t function,
                        unsigned depth)
 {
     struct dies *dies = &frame->reader->dies;
@@ -288,7 +286,7 @@ static bool read_block(struct dwarf_locals_frame *frame, const struct die *block
         switch (die_tag(&die)) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
-            if (!dwarf_locals_read_variable(frame, &die, function))
+            if (!read_local(frame, &die, function))
                 return false;
             break;
         case DW_TAG_inlined_subroutine:
@@ -310,8 +308,7 @@ static bool read_block(struct dwarf_locals_frame *frame, const struct die *block
 }
 
 /* Returns the function whose code contains pc, or NULL. */
-static const struct dwarf_function *dwarf_locals_find_function(const struct dwarf_reader *reader,
-                                                               uint64_t pc)
+static const struct dwarf_function *find_function(const struct dwarf_reader *reader, uint64_t pc)
 {
     size_t after;
     BISECT(after, reader->functions.count, reader->functions.data[after].low <= pc);
@@ -336,7 +333,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
                                     uint32_t *ret_inlined)
 {
     struct dwarf_reader *reader = dwarf_info->reader;
-    const struct dwarf_function *function = reader ? dwarf_locals_find_function(reader, pc) : NULL;
+    const struct dwarf_function *function = reader ? find_function(reader, pc) : NULL;
     struct die die;
     if (ret_inlined)
         *ret_inlined = UINT32_MAX;
@@ -347,13 +344,13 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
     const uint64_t work = reader->dies.work_left = MIN(most, reader->locals_left);
     if (!die_at(&reader->dies, function->die, &die))
         return NULL;
-    struct dwarf_locals_frame frame = {.reader = reader,
-                                       .types = types,
-                                       .pc = pc,
-                                       .is_cfa = is_frame_base_cfa(&reader->dies, &die),
-                                       .inlined = UINT32_MAX,
-                                       .locals = ret,
-                                       .pieces = ret_pieces};
+    struct frame_reading frame = {.reader = reader,
+                                  .types = types,
+                                  .pc = pc,
+                                  .is_cfa = is_frame_base_cfa(&reader->dies, &die),
+                                  .inlined = UINT32_MAX,
+                                  .locals = ret,
+                                  .pieces = ret_pieces};
     const size_t first = ret->count;
     if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(reader, types))
         return &error_no_memory;

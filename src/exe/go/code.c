@@ -340,8 +340,7 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
 
 /* Returns whether a function belongs to the runtime, by its file: its name may be in another
  * package, such as reflect. */
-static bool call_sites_is_of_runtime(const struct call_sites *sites, uint64_t function,
-                                     uint64_t *left)
+static bool is_of_runtime(const struct call_sites *sites, uint64_t function, uint64_t *left)
 {
     struct g2h_bytes file;
     uint32_t line;
@@ -357,7 +356,7 @@ static enum call_sites_allocator find_allocator(const struct call_sites *sites, 
 {
     if (is_mallocgc(sites, function))
         return ALLOCATES_ITSELF;
-    if (!call_sites_is_of_runtime(sites, function, left))
+    if (!is_of_runtime(sites, function, left))
         return ALLOCATES_NOT;
     return calls_mallocgc(sites, function, left) ? ALLOCATES_BY_CALL : ALLOCATES_NOT;
 }
@@ -488,7 +487,7 @@ static uint8_t rule_of(struct g2h_bytes name, bool type_is_first)
 /* Returns whether a name is that of a method, not of a function within one:
  * "net/http.(*Server).Serve", "main.(*cache[...]).add", "net/url.Values.Get". A value's method
  * cannot be distinguished from a function in a function by its name alone: types decide. */
-static bool callees_is_method(struct g2h_bytes name)
+static bool is_method(struct g2h_bytes name)
 {
     const uint8_t *slash = memrchr(name.data, '/', name.size);
     const uint8_t *star = bytes_find(name, ".(*");
@@ -525,7 +524,7 @@ struct g2h_error *callees_find(const struct pclntab *pclntab, uint8_t **ret)
             numbers[i] = CALLEE_STORE;
         else if (bytes_are(name, "sync/atomic.CompareAndSwapPointer"))
             numbers[i] = CALLEE_STORE_IF;
-        else if (callees_is_method(name))
+        else if (is_method(name))
             numbers[i] = bytes_contain(name, "]).") ? CALLEE_GENERIC_METHOD : CALLEE_METHOD;
         else if (bytes_begin(name, runtime)) {
             name.data += sizeof(runtime) - 1;

@@ -68,7 +68,7 @@ static bool has_mark(const struct image *image, const struct mark *mark)
 }
 
 /* Returns an error G2H_ERROR_NOT_EXE with the result. */
-static struct g2h_error *not_go_refuse(const struct image *image)
+static struct g2h_error *refuse_not_go(const struct image *image)
 {
     for (size_t i = 0; i < COUNT_OF(marks); i++)
         if (has_mark(image, &marks[i]))
@@ -365,7 +365,7 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
     if (find_by_symbol(pclntab, image) || find_by_magic(pclntab, image, false) ||
         find_by_magic(pclntab, image, true))
         return NULL;
-    return not_go_refuse(image);
+    return refuse_not_go(image);
 }
 
 /* ---- queries ---- */
@@ -575,7 +575,7 @@ uint8_t pclntab_wrapper_id(const struct pclntab *pclntab)
 
 /* Returns the key by which a function's name is looked up: its hash. pclntab_name() cuts long
  * names, so a name that is looked up is cut as well. */
-static uint64_t function_names_key(struct g2h_bytes name)
+static uint64_t key_of_name(struct g2h_bytes name)
 {
     return map_hash_text(name.data, MIN(name.size, PCLNTAB_LONGEST_TEXT));
 }
@@ -598,7 +598,7 @@ static struct g2h_error *add_names(struct function_names *names, const struct pc
                                 pclntab->image->path);
         left -= name.size;
         names->sizes[i] = (uint16_t)name.size;
-        const uint64_t key = function_names_key(name);
+        const uint64_t key = key_of_name(name);
         if (!map_put(&names->index_of, key, as_u32(i), &number))
             return &error_no_memory;
         if (number != i)
@@ -632,7 +632,7 @@ void function_names_deinit(struct function_names *names)
 
 uint32_t function_names_find(const struct function_names *names, struct g2h_bytes name)
 {
-    return map_get(&names->index_of, function_names_key(name));
+    return map_get(&names->index_of, key_of_name(name));
 }
 
 /* ==== the addresses of the parts of a Go program, from its runtime.firstmoduledata ====

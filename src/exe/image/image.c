@@ -131,8 +131,8 @@ void image_deinit(struct image *image)
 enum { ZLIB_RATIO = 1032 };
 
 /* Returns the error that a section is damaged. */
-static struct g2h_error *compress_refuse(const struct image *image,
-                                         const struct image_section *section, const char *why)
+static struct g2h_error *refuse_compressed(const struct image *image,
+                                           const struct image_section *section, const char *why)
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
                         as_width(bytes_at_most(section->name, 100).size), section->name.data, why);
@@ -157,20 +157,20 @@ static struct g2h_error *inflated_size(struct image *image, const struct image_s
     const uint8_t *at = section->data.data;
     uint64_t size = 0;
     if (section->data.size < header)
-        return compress_refuse(image, section, "is too short to be compressed");
+        return refuse_compressed(image, section, "is too short to be compressed");
     if (section->gnu_compressed) {
         if (memcmp(at, "ZLIB", 4) != 0)
-            return compress_refuse(image, section, "is not compressed as its name says");
+            return refuse_compressed(image, section, "is not compressed as its name says");
         for (size_t i = 4; i < 12; i++)
             size = size << 8 | at[i];
     } else {
         if (image_u32(image, at) != ELFCOMPRESS_ZLIB)
-            return compress_refuse(image, section, "is compressed by something else than zlib");
+            return refuse_compressed(image, section, "is compressed by something else than zlib");
         size = image_word(image, at + (image->is_64 ? 8 : 4));
     }
     if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
         size > image_debug_most(image) - image->inflated)
-        return compress_refuse(image, section, "claims to hold more than it can");
+        return refuse_compressed(image, section, "claims to hold more than it can");
     image->inflated += size;
     *ret = size;
     return NULL;
@@ -227,7 +227,7 @@ static struct g2h_error *inflate_section(const struct image *image,
         return &error_no_memory;
     return status == Z_STREAM_END && left == 0
                ? NULL
-               : compress_refuse(image, section, "cannot be uncompressed: it is damaged");
+               : refuse_compressed(image, section, "cannot be uncompressed: it is damaged");
 }
 
 /* A section that is being uncompressed. */
