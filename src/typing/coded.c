@@ -104,9 +104,10 @@ static struct word_type word_type_at(const struct typing *typing, uint32_t type,
 {
     enum { DEEPEST = 64 };
     for (unsigned i = 0; i < DEEPEST && type < typing->types->list.count; i++)
-        if (!types_step_into(typing->types, &type, &offset))
-            return offset == 0 ? word_of_value(typing, type)
-                               : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
+        if (!types_step_into(typing->types, &type, &offset)) /* it is not at the value's start: */
+            return offset == 0
+                       ? word_of_value(typing, type) /* the data word of an interface, say */
+                       : word_type(WORD_IS_UNKNOWN, TYPE_NONE);
     return word_type(WORD_IS_UNKNOWN, TYPE_NONE);
 }
 
@@ -144,7 +145,7 @@ static uint32_t coded_sibling(const struct coded *coded, const char *start, stru
     if (!dot || !bracket || other.size < package || memcmp(other.data, start, package) != 0)
         return TYPE_NONE;
     const size_t rest = as_size(other.data + other.size - bracket) - 1;
-    if (rest >= sizeof(name) - size)
+    if (rest >= sizeof(name) - size) /* size is less: coded_receiver_of() has the name in 512 */
         return TYPE_NONE;
     memcpy(name, start, size);
     memcpy(name + size, bracket + 1, rest);
@@ -167,10 +168,11 @@ static uint32_t find_in_dictionary(const struct coded *coded, const char *start,
         const uint64_t address = typing_word(typing, dictionary + i * word);
         uint32_t type = types_at(typing->types, address);
         if (type == TYPE_NONE && (has_types || address == 0))
-            break;
+            break; /* the types are over, or the dictionary is, or it is not in the file */
         if (type == TYPE_NONE)
             continue;
         has_types = true;
+        /* The method may use only *T of the type T that is searched. */
         if (typer_type_of(typing, type)->kind == TYPE_POINTER &&
             typer_type_of(typing, type)->elem < typing->types->list.count)
             type = typer_type_of(typing, type)->elem;
@@ -230,6 +232,7 @@ static struct word_type coded_receiver_of(const struct coded *coded,
 static uint32_t coded_closure_at(const struct typing *typing, uint64_t entry)
 {
     const uint32_t type = map_get(&typing->closure_by_entry, entry);
+    /* Two types, by reference or by value, which only the captured word tells apart. */
     if (type == MAP_NONE || map_get(&typing->closure_of_value, entry) != MAP_NONE)
         return TYPE_NONE;
     const uint32_t other = typer_type_of(typing, type)->alternative;
@@ -263,7 +266,7 @@ static struct word_type evidence_start(const struct coded *coded,
                              : TYPE_NONE);
     case FLOW_IS:
         return word_type(WORD_IS_VALUE, type);
-    case FLOW_IS_DATA:
+    case FLOW_IS_DATA: /* the interface's first word is a type, or an itab, which has one */
         return word_of_data(typing,
                             type != TYPE_NONE
                                 ? type
@@ -322,13 +325,15 @@ bool coded_agree(const struct typing *typing, struct word_type *all, struct word
     if (all->type == one.type) {
         if (all->is == WORD_IS_VALUE || one.is == WORD_IS_VALUE)
             return all->is == one.is;
+        /* A pointer to an array is one to its first element; and it may begin a larger value only
+         * as long as all evidence says so. */
         all->is = one.is == WORD_POINTS_TO_MANY ? one.is : all->is;
         all->is_receiver = all->is_receiver && one.is_receiver;
         return true;
     }
     if (all->is == WORD_IS_VALUE || one.is == WORD_IS_VALUE)
         return false;
-    if (is_array_of(typing, *all, one))
+    if (is_array_of(typing, *all, one)) /* *all is kept: as many as are in the object */
         return true;
     if (is_array_of(typing, one, *all)) {
         *all = one;
@@ -430,9 +435,9 @@ static void coded_seed_value(struct typer *typer, uint32_t type, uint64_t addres
  */
 static const struct static_array *array_with(const static_array_vector *arrays, uint64_t in_file)
 {
-    size_t behind;
-    BISECT(behind, arrays->count, arrays->data[behind].address <= in_file);
-    const struct static_array *array = behind > 0 ? &arrays->data[behind - 1] : NULL;
+    size_t not_after;
+    BISECT(not_after, arrays->count, arrays->data[not_after].address <= in_file);
+    const struct static_array *array = not_after > 0 ? &arrays->data[not_after - 1] : NULL;
     return array && in_file < array->end ? array : NULL;
 }
 
@@ -471,7 +476,7 @@ static void coded_seed_elements(struct typer *typer, struct word_type type, uint
     for (uint64_t offset = 0; offset < size; offset += word->array.distance) {
         const uint64_t end = MIN(size, offset + size_in_element(word, each));
         for (uint64_t i = offset; i < end && end - i >= each; i += inner)
-            if (heap_word(heap, at + i) != 0)
+            if (heap_word(heap, at + i) != 0) /* most are nil: saves looking up their variables */
                 coded_seed_word(typer, type, address + i);
     }
 }
@@ -482,9 +487,11 @@ static uint64_t known_elements(const struct static_words *words, uint64_t addres
                                uint64_t distance)
 {
     const struct static_array *arrays = words->arrays.data;
-    size_t behind;
-    BISECT(behind, words->arrays.count, arrays[behind].address <= address);
-    for (size_t i = behind > 0 ? behind - 1 : 0; i <= behind && i < words->arrays.count; i++) {
+    size_t not_after;
+    BISECT(not_after, words->arrays.count, arrays[not_after].address <= address);
+    /* The array is known by one field of its first element, before or after this one. */
+    for (size_t i = not_after > 0 ? not_after - 1 : 0; i <= not_after && i < words->arrays.count;
+         i++) {
         const uint64_t between = MAX(address, arrays[i].address) - MIN(address, arrays[i].address);
         if (arrays[i].array.distance == distance && between < distance)
             return arrays[i].array.count;
@@ -742,6 +749,8 @@ struct g2h_error *typing_seed_coded(struct typer *typer, struct coded *coded)
     for (size_t i = 0; i < words->words.count;) {
         struct word_type type;
         struct static_word word = words->words.data[i];
+        /* The first word of the group stands for all of it: the others differ from it only in their
+         * evidence, of which `type` is the sum, and in the counts of elements. */
         const size_t end = coded_together(coded, words, i, &type);
         for (; i < end; i++) {
             word.array.count = MAX(word.array.count, words->words.data[i].array.count);
@@ -770,9 +779,9 @@ uint64_t typing_extent_at(const struct typing *typing, uint64_t address)
 {
     const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
-    size_t behind;
-    BISECT(behind, words->extents.count, words->extents.data[behind].address <= in_file);
-    const struct static_extent *extent = behind > 0 ? &words->extents.data[behind - 1] : NULL;
+    size_t not_after;
+    BISECT(not_after, words->extents.count, words->extents.data[not_after].address <= in_file);
+    const struct static_extent *extent = not_after > 0 ? &words->extents.data[not_after - 1] : NULL;
     return extent && in_file < extent->end ? extent->address + exe_slide(typing->exe) : 0;
 }
 
@@ -783,11 +792,11 @@ const struct static_user *typing_user(const struct typing *typing, uint64_t addr
 {
     const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
-    size_t behind;
-    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
-    if (behind == 0)
+    size_t not_after;
+    BISECT(not_after, words->users.count, words->users.data[not_after].address <= in_file);
+    if (not_after == 0)
         return NULL;
-    const struct static_user *user = &words->users.data[behind - 1];
+    const struct static_user *user = &words->users.data[not_after - 1];
     const uint64_t extent = is_exact ? 0 : typing_extent_at(typing, address);
     if (user->address != in_file && extent != 0)
         return typing_user(typing, extent, true);
@@ -801,9 +810,9 @@ const struct static_user *typing_last_user(const struct typing *typing, uint64_t
 {
     const struct static_words *words = typing->static_words;
     const uint64_t in_file = address - exe_slide(typing->exe);
-    size_t behind;
-    BISECT(behind, words->users.count, words->users.data[behind].address <= in_file);
-    return behind > 0 ? &words->users.data[behind - 1] : NULL;
+    size_t not_after;
+    BISECT(not_after, words->users.count, words->users.data[not_after].address <= in_file);
+    return not_after > 0 ? &words->users.data[not_after - 1] : NULL;
 }
 
 /* Returns the function that takes the address of the variable before an address, or NULL. Near is
@@ -857,15 +866,15 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
     const uint64_t slide = exe_slide(typing->exe);
     const uint64_t in_file = address - slide;
     const struct static_array *bounded = array_with(&words->arrays, in_file);
-    size_t behind;
+    size_t not_after;
     if (bounded) {
         *ret_distance = bounded->array.distance;
         return bounded->address + slide;
     }
-    BISECT(behind, words->users.count, users[behind].address <= in_file);
-    const size_t last = behind;
-    for (; behind > 0 && last - behind < MOST_FIELDS; behind--) {
-        const struct static_user *user = &users[behind - 1];
+    BISECT(not_after, words->users.count, users[not_after].address <= in_file);
+    const size_t last = not_after;
+    for (; not_after > 0 && last - not_after < MOST_FIELDS; not_after--) {
+        const struct static_user *user = &users[not_after - 1];
         const uint64_t offset = in_file - user->address;
         /* All users from this one to the nearest one are of fields of the first element. */
         if (user->array.distance == 0 ||
@@ -873,14 +882,14 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
             offset % user->array.distance != 0)
             continue;
         *ret_distance = user->array.distance;
-        while (behind > 1 && users[behind - 2].is_address == false &&
-               user->address - users[behind - 2].address < *ret_distance &&
-               users[behind - 2].array.distance == *ret_distance)
-            behind--;
-        if (behind > 1 && users[behind - 2].is_address &&
-            user->address - users[behind - 2].address < *ret_distance)
-            behind--;
-        return users[behind - 1].address + slide;
+        while (not_after > 1 && users[not_after - 2].is_address == false &&
+               user->address - users[not_after - 2].address < *ret_distance &&
+               users[not_after - 2].array.distance == *ret_distance)
+            not_after--;
+        if (not_after > 1 && users[not_after - 2].is_address &&
+            user->address - users[not_after - 2].address < *ret_distance)
+            not_after--;
+        return users[not_after - 1].address + slide;
     }
     return 0;
 }
@@ -889,12 +898,12 @@ uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t
  * begins at or before the address may contain it. */
 const struct static_value *typing_static_value(const struct typing *typing, uint64_t address)
 {
-    size_t behind;
-    BISECT(behind, typing->static_values.count,
-           typing->static_values.data[behind].address <= address);
-    if (behind == 0)
+    size_t not_after;
+    BISECT(not_after, typing->static_values.count,
+           typing->static_values.data[not_after].address <= address);
+    if (not_after == 0)
         return NULL;
-    const struct static_value *value = &typing->static_values.data[behind - 1];
+    const struct static_value *value = &typing->static_values.data[not_after - 1];
     return is_in_value(typing, value, address) ? value : NULL;
 }
 
@@ -902,10 +911,10 @@ const struct static_value *typing_static_value(const struct typing *typing, uint
 const struct static_pointer_type *typing_static_pointer(const struct typing *typing,
                                                         uint64_t address)
 {
-    size_t behind;
-    BISECT(behind, typing->static_pointers.count,
-           typing->static_pointers.data[behind].address <= address);
+    size_t not_after;
+    BISECT(not_after, typing->static_pointers.count,
+           typing->static_pointers.data[not_after].address <= address);
     const struct static_pointer_type *pointer =
-        behind > 0 ? &typing->static_pointers.data[behind - 1] : NULL;
+        not_after > 0 ? &typing->static_pointers.data[not_after - 1] : NULL;
     return pointer && pointer->address == address ? pointer : NULL;
 }

@@ -52,15 +52,14 @@ static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segm
     struct g2h_fields fields = segment->fields;
     struct g2h_field field;
     while (listed && g2h_fields_next(&fields, &field)) {
-        const uint64_t at = field.offset / word;
         if (field.offset < segment->contents.size)
-            bits_add(listed, at);
+            bits_add(listed, field.offset / word);
     }
     return listed;
 }
 
-/* Adds the data and bss segments of the dump. *words counts the words that get an entry in
- * value_of_word. Returns false if memory runs out. */
+/* Adds the data and bss segments of the dump, each of which owns its bits of listed words. *words
+ * counts the words that get an entry in value_of_word. Returns false if memory runs out. */
 static bool add_segments(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -77,8 +76,9 @@ static bool add_segments(struct outside *outside, const struct g2h_heap *heap, u
                 free(area.listed);
                 return false;
             }
-            if (area.contents.size == 0)
+            if (area.contents.size == 0) /* it has not been added, so nothing else frees them */
                 free(area.listed);
+            /* and one, for what is left of a word at the end */
             *words += area.contents.size / heap->params.pointer_size + 1;
         }
     return true;
@@ -106,18 +106,19 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     const struct area *found;
     while (section.contents.size > 0 && (found = segment_in(outside, segments, &section)) != NULL) {
         const struct area segment = *found;
-        /* A segment of a damaged dump may go on behind the last address, at 0. */
+        /* If the segment begins before the section, the difference wraps around, and nothing of
+         * the section is before it. */
         const uint64_t begin = segment.address - section.address;
         struct area before = section;
         before.contents = bytes_before(before.contents, begin < section.contents.size ? begin : 0);
         if (!add_area(outside, &before))
             return false;
-        const uint64_t behind = segment.address + segment.contents.size - section.address;
-        if (behind >= section.contents.size)
+        const uint64_t end = segment.address + segment.contents.size - section.address;
+        if (end >= section.contents.size)
             return true;
-        section.address += behind;
-        section.contents.data += behind;
-        section.contents.size -= behind;
+        section.address += end;
+        section.contents.data += end;
+        section.contents.size -= end;
     }
     return add_area(outside, &section);
 }
@@ -178,6 +179,7 @@ static void drop_overlaps(struct outside *outside)
     size_t kept = 0;
     uint64_t end = 0;
     VECTOR_EACH(struct area, area, outside->areas) {
+        /* The first condition: it goes on behind the last address, at 0. */
         if (area->address + area->contents.size < area->address || area->address < end) {
             free(area->listed);
             continue;
@@ -212,11 +214,10 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
         qsort(outside->areas.data, outside->areas.count, sizeof(*outside->areas.data),
               compare_areas);
     drop_overlaps(outside);
+    /* The number of words to be visited is limited, since values may overlap in damaged files. */
     VECTOR_EACH(const struct area, area, outside->areas)
-        /* The number of words to be visited is limited, since values may overlap in damaged
-         * files. */
         words += area->contents.size / heap->params.pointer_size;
-    outside->left = WORD_VISITS * words + WORD_VISITS_MORE;
+    outside->words_left = WORD_VISITS * words + WORD_VISITS_MORE;
     return NULL;
 }
 
@@ -234,13 +235,13 @@ void outside_deinit(struct outside *outside)
 /* Returns the area that contains an address, or NULL. */
 static const struct area *area_at(const struct outside *outside, uint64_t address)
 {
-    size_t behind;
+    size_t not_after;
     if (!outside_is_static(outside, address) && !outside_is_stack(outside, address))
         return NULL;
-    BISECT(behind, outside->areas.count, outside->areas.data[behind].address <= address);
-    if (behind == 0)
+    BISECT(not_after, outside->areas.count, outside->areas.data[not_after].address <= address);
+    if (not_after == 0)
         return NULL;
-    const struct area *area = &outside->areas.data[behind - 1];
+    const struct area *area = &outside->areas.data[not_after - 1];
     return address - area->address < area->contents.size ? area : NULL;
 }
 
@@ -317,9 +318,10 @@ static void remember_pointer(struct typer *typer, const struct outside_pointer *
         typer->no_memory = true;
 }
 
-/* Records a reference to memory outside of the heap. Pointers found in objects come in an order
- * that depends on the threads, so they are only listed until typer_sort_outside(); all others are
- * queued at once. */
+/* Records a reference to memory outside of the heap, if something can follow from it: the text of a
+ * string has no pointers, and neither have values of some types. Pointers found in objects come in
+ * an order that depends on the threads, so they are only listed until typer_sort_outside(); all
+ * others are queued at once. */
 void typer_refer_outside(struct typer *typer, const struct outside_holder *holder,
                          enum reference_form form, uint64_t value, uint64_t count, uint32_t type)
 {
@@ -327,6 +329,7 @@ void typer_refer_outside(struct typer *typer, const struct outside_holder *holde
     const struct outside_pointer pointer = {value, count, *holder, type, (uint8_t)form};
     if (form == REFERENCE_TEXT || !area_at(outside, value))
         return;
+    /* Of the other forms, `type` is not that of the value: resolve_type() finds it later. */
     if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) && !leads_on(typer, type))
         return;
     if (holder->kind == HOLDER_OBJECT)
@@ -356,17 +359,19 @@ static uint32_t goroutine_of_holder(const struct typing *typing,
 static bool resolve_type(const struct typing *typing, const struct area *area,
                          struct outside_pointer *pointer)
 {
-    const uint64_t word = typing->heap->params.pointer_size,
-                   left = area->contents.size - (pointer->address - area->address);
-    const uint8_t *at = area->contents.data + (pointer->address - area->address);
+    const uint64_t word = typing->heap->params.pointer_size;
+    const struct g2h_bytes target = bytes_from(area->contents, pointer->address - area->address);
+    const uint8_t *at = target.data;
     if (pointer->form == REFERENCE_CLOSURE) {
-        if (left < word)
+        if (target.size < word)
             return false;
         const uint64_t code = heap_word(typing->heap, at) + area->slide;
         const uint32_t other = map_get(&typing->closure_of_value, code);
         pointer->type = map_get(&typing->closure_by_entry, code);
+        /* The function may capture its last variable by reference or by value: the word there tells
+         * which (closures.c). */
         if (pointer->type != MAP_NONE && other != MAP_NONE &&
-            closure_last_is_value(typing, bytes_at(at, left), pointer->type))
+            closure_last_is_value(typing, target, pointer->type))
             pointer->type = other;
     } else if (pointer->form == REFERENCE_CONTENT) {
         const struct type *type = typer_type_of(typing, pointer->type);
@@ -385,7 +390,7 @@ static bool has_pointers_of(const struct typing *typing, const struct area *area
     uint32_t next = 0;
     if (!area->listed)
         return true;
-    if (offset % size != 0)
+    if (offset % size != 0) /* no word of the list, which a pointer would be */
         return false;
     for (uint64_t i = 0; i < map->size / size; i++) {
         const bool wanted = next < map->word_count && map->words[next] == i * size;
@@ -418,7 +423,7 @@ enum { SLID_SIZE = 4096 };
 
 /* Returns a value as the process had it. The file has addresses without the slide (ASLR), so a copy
  * gets the slide added to each word that may be an address. Returns NULL if the value is too large
- * for that. */
+ * for that, or its words are not those of this machine, which are changed in place here. */
 static const uint8_t *slide_words(const struct typing *typing, const struct area *area,
                                   const uint8_t *at, const struct pointer_map *map, uint8_t *copy)
 {
@@ -432,6 +437,7 @@ static const uint8_t *slide_words(const struct typing *typing, const struct area
     for (uint64_t i = 0; i + word <= map->size; i += word) {
         uint64_t value;
         memcpy(&value, copy + i, sizeof(value));
+        /* What is no address in a section after that may be a length, say, and stays. */
         if (value != 0 && outside_is_static(&typing->outside, value + area->slide)) {
             value += area->slide;
             memcpy(copy + i, &value, sizeof(value));
@@ -447,6 +453,7 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
     struct typing *typing = typer->typing;
     uint8_t copy[SLID_SIZE];
     const struct outside_value *value = &typing->outside.values.data[number];
+    /* Not 0 in the elements after the first one, which are one value with it. */
     const uint64_t inside = area->address + offset - value->address;
     const uint8_t *at = slide_words(typing, area, area->contents.data + offset, map, copy);
     if (!at)
@@ -480,6 +487,7 @@ static uint32_t enter_value(struct typer *typer, const struct outside_pointer *p
     }
     if (number != added) {
         struct outside_value *known = &outside->values.data[number];
+        /* Another value with the same hash, or this one, of which all has been visited. */
         if (known->address != pointer->address || known->type != pointer->type ||
             known->is_array != is_array || known->count >= count)
             return UINT32_MAX;
@@ -508,7 +516,7 @@ static uint32_t enter_value(struct typer *typer, const struct outside_pointer *p
 /* Follows a pointer out of the heap: if the memory there can hold all its values, adds them as one
  * value outside the heap and follows their pointers. Does nothing for memory that the dump lacks,
  * types without pointers, stale pointers into another goroutine's stack, or once the work is used
- * up (outside->left). */
+ * up (outside->words_left). */
 static void follow_outside_pointer(struct typer *typer, struct outside_pointer pointer)
 {
     struct typing *typing = typer->typing;
@@ -531,11 +539,13 @@ static void follow_outside_pointer(struct typer *typer, struct outside_pointer p
     uint64_t count = is_array && pointer.count > 0 ? pointer.count : 1;
     if (!map->known || map->field_count == 0 || count > space)
         return;
+    /* All values must fit before any of them names words: one that does not shows that the pointer
+     * is stale, or its type wrong. */
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t cost = map->size / typing->heap->params.pointer_size + 1;
-        if (cost > outside->left)
+        if (cost > outside->words_left)
             return;
-        outside->left -= cost;
+        outside->words_left -= cost;
         if (!has_pointers_of(typing, area, offset + i * map->size, map))
             return;
     }

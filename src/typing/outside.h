@@ -72,7 +72,7 @@ struct outside {
     struct map seen;         /* hash of address, type and form → value */
     VECTOR(struct outside_pointer) pointers; /* to be followed, from next on */
     size_t next;
-    uint64_t left; /* words that may still be visited: more than sane programs have */
+    uint64_t words_left; /* that may still be visited: more than sane programs have */
 };
 
 /* Collects the areas in the dump, and those only in the executable. Error: G2H_ERROR_MEMORY. */

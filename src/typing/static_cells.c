@@ -216,12 +216,12 @@ uint64_t typing_used_together(const struct typing *typing, uint64_t address)
     const struct static_words *words = typing->static_words;
     const struct static_user *user = typing_user(typing, address, true);
     const uint64_t slide = exe_slide(typing->exe);
-    size_t behind, at;
-    BISECT(behind, typing->static_cells.count, cells[behind].address <= address);
-    if (!user || behind == 0 || address >= cells[behind - 1].end)
+    size_t not_after, at;
+    BISECT(not_after, typing->static_cells.count, cells[not_after].address <= address);
+    if (!user || not_after == 0 || address >= cells[not_after - 1].end)
         return 0;
     BISECT(at, words->users.count,
-           words->users.data[at].address < cells[behind - 1].address - slide);
+           words->users.data[at].address < cells[not_after - 1].address - slide);
     const struct static_user *first = &words->users.data[at];
     for (unsigned i = 0; first < user && first->function != user->function; i++, first++)
         if (i == MOST)
