@@ -105,9 +105,10 @@ static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
     const struct g2h_bytes none = {symbol.data, 0};
     const size_t run = path_run(symbol.data, symbol.size);
     size_t end = run;
-    for (size_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--)
+    for (size_t i = run; i > 0 && symbol.data[i - 1] != '/'; i--) /* the first dot, in the end */
         if (symbol.data[i - 1] == '.')
             end = i - 1;
+    /* No dot: C's functions. A colon after the run, and "type..": what the compiler makes. */
     if (end == run || (run < symbol.size && symbol.data[run] == ':') ||
         bytes_begin(symbol, "type.."))
         return none;
@@ -128,6 +129,7 @@ static bool is_major_version(struct g2h_bytes element)
 static struct g2h_bytes guess_name(struct g2h_bytes path)
 {
     struct g2h_bytes name = bytes_base_name(path);
+    /* An element is before the version, which is not the whole path. */
     if (name.size + 1 < path.size && is_major_version(name)) {
         path.size -= name.size + 1;
         name = bytes_base_name(path);
@@ -153,12 +155,14 @@ static size_t find_path(const struct packages *packages, const uint8_t *run, siz
 {
     enum { DOTS_MOST = 4 };
     size_t found = 0;
-    size_t at = size;
+    size_t last_element = size; /* where it begins */
     unsigned dots = 0;
     uint32_t path;
-    while (at > 0 && run[at - 1] != '/')
-        at--;
-    for (size_t end = at; at > 0 && end <= size && dots <= DOTS_MOST; end++) {
+    while (last_element > 0 && run[last_element - 1] != '/')
+        last_element--;
+    if (last_element == 0) /* a path without a slash is its own short name: nothing to replace */
+        return 0;
+    for (size_t end = last_element; end <= size && dots <= DOTS_MOST; end++) {
         if (end < size && run[end] != '.')
             continue;
         dots++;
@@ -201,19 +205,19 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, s
  * Returns false if memory runs out. */
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
-    uint32_t number, own;
-    if (!string_pool_intern(&packages->paths, path.data, path.size, &number))
+    uint32_t path_number, name_number;
+    if (!string_pool_intern(&packages->paths, path.data, path.size, &path_number))
         return false;
-    if (number < packages->name_of.count)
+    if (path_number < packages->name_of.count) /* it is known */
         return true;
     if (bytes_base_name(path).size == path.size) /* a path of one element stays as it is */
         name = path;
-    if (!string_pool_intern(&packages->names, name.data, name.size, &own) ||
-        !vector_push(&packages->name_of, own))
+    if (!string_pool_intern(&packages->names, name.data, name.size, &name_number) ||
+        !vector_push(&packages->name_of, name_number))
         return false;
-    if (own == packages->owner_of.count)
-        return vector_push(&packages->owner_of, number);
-    packages->owner_of.data[own] = PACKAGE_SEVERAL;
+    if (name_number == packages->owner_of.count) /* no package had this name before */
+        return vector_push(&packages->owner_of, path_number);
+    packages->owner_of.data[name_number] = PACKAGE_SEVERAL;
     return true;
 }
 
@@ -293,16 +297,16 @@ static size_t append_path(struct text *text, const struct packages *packages, co
 {
     uint32_t path = 0;
     size_t length;
-    const size_t found = find_path(packages, run, size, &path);
-    if (found == 0)
+    const size_t path_size = find_path(packages, run, size, &path);
+    if (path_size == 0)
         return 0;
     const uint32_t name = packages->name_of.data[path];
-    const char *own = string_pool_text(&packages->names, name, &length);
+    const char *short_name = string_pool_text(&packages->names, name, &length);
     if (packages->owner_of.data[name] == path)
-        text_append(text, own, length);
+        text_append(text, short_name, length);
     else
-        text_append(text, run, (size_t)found);
-    return found;
+        text_append(text, run, path_size);
+    return path_size;
 }
 
 /* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". Leading dots
@@ -310,19 +314,20 @@ static size_t append_path(struct text *text, const struct packages *packages, co
 static void append_run(struct text *text, const struct packages *packages, const uint8_t *run,
                        size_t size)
 {
-    size_t at = 0, end, start;
-    while (at < size && run[at] == '.')
-        at++;
-    text_append(text, run, (size_t)at);
-    run += at;
-    size -= at;
-    at = append_path(text, packages, run, size);
-    if (at == 0 && find_embedded(packages, run, size, &end, &start)) {
-        at = append_path(text, packages, run, end);
-        text_append(text, run + at, (size_t)(start - at));
-        at = start + append_path(text, packages, run + start, size - start);
+    size_t dots = 0, end, start;
+    while (dots < size && run[dots] == '.')
+        dots++;
+    text_append(text, run, dots);
+    run += dots;
+    size -= dots;
+    size_t replaced = append_path(text, packages, run, size); /* from run on */
+    /* A known path wins: what looks like two paths may be one. */
+    if (replaced == 0 && find_embedded(packages, run, size, &end, &start)) {
+        replaced = append_path(text, packages, run, end);
+        text_append(text, run + replaced, start - replaced);
+        replaced = start + append_path(text, packages, run + start, size - start);
     }
-    text_append(text, run + at, (size_t)(size - at));
+    text_append(text, run + replaced, size - replaced);
 }
 
 /* Returns the size of a quoted string including its quotes; \" does not end it. */
