@@ -246,7 +246,8 @@ static uint64_t loaded_word(const struct runtime *runtime, struct g2h_bytes code
             is_without_pointers(runtime, target + runtime->slide))
             loaded = target + runtime->slide;
         for (unsigned i = 0; i < INSTRUCTION_REGISTERS; i++) /* what was in these is lost */
-            if ((read.writes >> i & 1) != 0 || (read.kind == INSTRUCTION_LOAD && read.to == i))
+            if ((read.written_registers >> i & 1) != 0 ||
+                (read.kind == INSTRUCTION_LOAD && read.to == i))
                 constants[i] = 0;
         if (read.kind == INSTRUCTION_ADDRESS)
             constants[read.to % INSTRUCTION_REGISTERS] = read.target;

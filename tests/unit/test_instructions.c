@@ -55,7 +55,7 @@ TEST(frames)
     assert_int_equal(one.kind, INSTRUCTION_LEA);
     one = read("8b4c2418"); /* mov 0x18(%rsp),%ecx: half of the word */
     assert_int_equal(one.kind, INSTRUCTION_OTHER);
-    assert_int_equal(one.writes, 1 << RCX);
+    assert_int_equal(one.written_registers, 1 << RCX);
     one = read("488b0cc4"); /* mov (%rsp,%rax,8),%rcx */
     assert_int_equal(one.kind, INSTRUCTION_LOAD);
     assert_true(one.has_index && one.scale == 8);
@@ -91,8 +91,8 @@ TEST(bytes_written)
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         const struct instruction one = read(all[i].code);
         assert_true(one.has_memory && one.base == RSP);
-        if (one.written != all[i].written)
-            fail_msg("%s: writes %u bytes", all[i].code, one.written);
+        if (one.written_bytes != all[i].written)
+            fail_msg("%s: writes %u bytes", all[i].code, one.written_bytes);
     }
 }
 
@@ -110,21 +110,25 @@ TEST(registers)
     assert_int_equal(one.target, 0x1000 + 7 + 0xc3661);
     one = read("4839c8"); /* cmp %rcx,%rax */
     assert_int_equal(one.kind, INSTRUCTION_COMPARE);
-    assert_true(one.to == RCX && one.from == RAX && one.writes == 0);
-    assert_int_equal(read("4885c9").writes, 0);                   /* test %rcx,%rcx */
-    assert_int_equal(read("4883f905").writes, 0);                 /* cmp $5,%rcx */
-    assert_int_equal(read("48f7e1").writes, 1 << RAX | 1 << RDX); /* mul %rcx */
-    assert_int_equal(read("48f7f9").writes, 1 << RAX | 1 << RDX); /* idiv %rcx */
-    assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO);        /* xor %eax,%eax */
+    assert_true(one.to == RCX && one.from == RAX && one.written_registers == 0);
+    assert_int_equal(read("4885c9").written_registers, 0);                   /* test %rcx,%rcx */
+    assert_int_equal(read("4883f905").written_registers, 0);                 /* cmp $5,%rcx */
+    assert_int_equal(read("48f7e1").written_registers, 1 << RAX | 1 << RDX); /* mul %rcx */
+    assert_int_equal(read("48f7f9").written_registers, 1 << RAX | 1 << RDX); /* idiv %rcx */
+    assert_int_equal(read("31c0").kind, INSTRUCTION_ZERO);                   /* xor %eax,%eax */
+    assert_int_equal(read("664831c0").kind, INSTRUCTION_ZERO); /* REX.W prevails over 66 */
+    one = read("6631c0");                                      /* xor %ax,%ax: 48 bits stay */
+    assert_int_equal(one.kind, INSTRUCTION_OTHER);
+    assert_int_equal(one.written_registers, 1 << RAX);
     assert_int_equal(read("31c8").kind, INSTRUCTION_OTHER);
     assert_int_equal(read("6690").kind, INSTRUCTION_NOTHING);
     assert_int_equal(read("0f1f440000").kind, INSTRUCTION_NOTHING); /* nopl 0(%rax,%rax,1) */
     assert_int_equal(read("4190").kind, INSTRUCTION_OTHER);         /* xchg %r8d,%eax */
-    assert_int_equal(read("415a").writes, 1 << R10);                /* pop %r10 */
-    assert_int_equal(read("49b90102030405060708").writes, 1 << R9);
-    assert_int_equal(read("c7442408ffffffff").writes, 0); /* movl $-1,8(%rsp) */
-    assert_int_equal(read("f3a4").writes & (1 << RSI | 1 << RDI), 1 << RSI | 1 << RDI);
-    assert_int_equal(read("c5fe6f06").writes, 0xffff); /* vmovdqu (%rsi),%ymm0 */
+    assert_int_equal(read("415a").written_registers, 1 << R10);     /* pop %r10 */
+    assert_int_equal(read("49b90102030405060708").written_registers, 1 << R9);
+    assert_int_equal(read("c7442408ffffffff").written_registers, 0); /* movl $-1,8(%rsp) */
+    assert_int_equal(read("f3a4").written_registers & (1 << RSI | 1 << RDI), 1 << RSI | 1 << RDI);
+    assert_int_equal(read("c5fe6f06").written_registers, 0xffff); /* vmovdqu (%rsi),%ymm0 */
 }
 
 /* The registers that forms of operands write, as objdump tells of whole programs. */
@@ -163,12 +167,12 @@ TEST(writes)
         {"480fbae905", 1 << RCX},        /* bts $5,%rcx */
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (read(all[i].hex).writes != all[i].writes)
-            fail_msg("%s writes %x", all[i].hex, read(all[i].hex).writes);
+        if (read(all[i].hex).written_registers != all[i].writes)
+            fail_msg("%s writes %x", all[i].hex, read(all[i].hex).written_registers);
     struct instruction one = read("4801d1"); /* add %rdx,%rcx */
     assert_int_equal(one.kind, INSTRUCTION_LEA);
     assert_true(one.to == RCX && one.base == RCX && one.index == RDX && one.scale == 1);
-    assert_int_equal(one.writes, 1 << RCX);
+    assert_int_equal(one.written_registers, 1 << RCX);
     one = read("4903c8"); /* add %r8,%rcx */
     assert_true(one.to == RCX && one.base == RCX && one.index == R8);
     one = read("4883c1f8"); /* add $-8,%rcx */
@@ -219,6 +223,7 @@ TEST(sizes)
         "0f1f440000",
         "66c704240100",
         "66b90100",
+        "6648c7c101000000", /* REX.W prevails over 66: 4 bytes of the number */
         "f6c101",
         "48f7c100000080",
         "f20f104c2408",
@@ -246,29 +251,30 @@ TEST(arm64)
         struct instruction is;
     } all[] = {
         {"800000d0", /* adrp x0, 0x13000 */
-         {INSTRUCTION_ADDRESS, .to = 0, .is_static = true, .target = 0x13000, .writes = 1 << 0}},
+         {INSTRUCTION_ADDRESS, .to = 0, .is_static = true, .target = 0x13000,
+          .written_registers = 1 << 0}},
         {"018c0491", /* add x1, x0, #291 */
-         {INSTRUCTION_LEA, .to = 1, .base = 0, .displacement = 291, .writes = 1 << 1}},
+         {INSTRUCTION_LEA, .to = 1, .base = 0, .displacement = 291, .written_registers = 1 << 1}},
         {"220840f9", /* ldr x2, [x1, #16] */
-         {INSTRUCTION_LOAD, .to = 2, .base = 1, .displacement = 16, .writes = 1 << 2}},
+         {INSTRUCTION_LOAD, .to = 2, .base = 1, .displacement = 16, .written_registers = 1 << 2}},
         {"e30f00f9", /* str x3, [sp, #24] */
          {INSTRUCTION_STORE, .from = 3, .base = 31, .displacement = 24}},
         {"e41742a9", /* ldp x4, x5, [sp, #32] */
          {INSTRUCTION_LOAD, .to = 4, .second = 5, .is_pair = true, .base = 31, .displacement = 32,
-          .writes = 1 << 4 | 1 << 5}},
+          .written_registers = 1 << 4 | 1 << 5}},
         {"061d3fa9", /* stp x6, x7, [x8, #-16] */
          {INSTRUCTION_STORE, .from = 6, .second = 7, .is_pair = true, .base = 8,
           .displacement = -16}},
         {"49815ff8", /* ldur x9, [x10, #-8] */
-         {INSTRUCTION_LOAD, .to = 9, .base = 10, .displacement = -8, .writes = 1 << 9}},
+         {INSTRUCTION_LOAD, .to = 9, .base = 10, .displacement = -8, .written_registers = 1 << 9}},
         {"8b796df8", /* ldr x11, [x12, x13, lsl #3] */
          {INSTRUCTION_LOAD, .to = 11, .base = 12, .has_index = true, .scale = 8,
-          .writes = 1 << 11}},
+          .written_registers = 1 << 11}},
         {"8b792df8", /* str x11, [x12, x13, lsl #3] */
          {INSTRUCTION_STORE, .from = 11, .base = 12, .has_index = true, .scale = 8}},
-        {"ee030faa", {INSTRUCTION_MOVE, .to = 14, .from = 15, .writes = 1 << 14}},
-        {"f0031faa", {INSTRUCTION_ZERO, .to = 16, .writes = 1 << 16}}, /* mov x16, xzr */
-        {"110080d2", {INSTRUCTION_ZERO, .to = 17, .writes = 1 << 17}}, /* mov x17, #0 */
+        {"ee030faa", {INSTRUCTION_MOVE, .to = 14, .from = 15, .written_registers = 1 << 14}},
+        {"f0031faa", {INSTRUCTION_ZERO, .to = 16, .written_registers = 1 << 16}}, /* mov x16, xzr */
+        {"110080d2", {INSTRUCTION_ZERO, .to = 17, .written_registers = 1 << 17}}, /* mov x17, #0 */
         {"3f0002eb", {INSTRUCTION_COMPARE, .to = 1, .from = 2}},
         {"02000014", {INSTRUCTION_JUMP, .has_target = true, .target = 0x1008}},
         {"fcffff97", {INSTRUCTION_CALL, .has_target = true, .target = 0xff0}},
@@ -284,46 +290,54 @@ TEST(arm64)
         {"000020d4", {INSTRUCTION_END}},  /* brk #0 */
         {"00000000", {INSTRUCTION_END}},  /* udf #0 */
         {"fe0f1ef8",                      /* str x30, [sp, #-32]! */
-         {INSTRUCTION_OTHER, .base = 31, .displacement = -32, .writes = 1u << 31}},
+         {INSTRUCTION_OTHER, .base = 31, .displacement = -32, .written_registers = 1u << 31}},
         {"410440b9", /* ldr w1, [x2, #4] */
-         {INSTRUCTION_OTHER, .base = 2, .displacement = 4, .writes = 1 << 1}},
+         {INSTRUCTION_OTHER, .base = 2, .displacement = 4, .written_registers = 1 << 1}},
         {"e1270039", {INSTRUCTION_OTHER, .base = 31, .displacement = 9}},  /* strb w1, [sp, #9] */
         {"e007803d", {INSTRUCTION_OTHER, .base = 31, .displacement = 16}}, /* str q0, [sp, #16] */
         {"4100038b",                                                       /* add x1, x2, x3 */
-         {INSTRUCTION_LEA, .to = 1, .base = 2, .has_index = true, .scale = 1, .writes = 1 << 1}},
+         {INSTRUCTION_LEA, .to = 1, .base = 2, .has_index = true, .scale = 1,
+          .written_registers = 1 << 1}},
         {"230c028b", /* add x3, x1, x2, lsl #3 */
-         {INSTRUCTION_LEA, .to = 3, .base = 1, .has_index = true, .scale = 8, .writes = 1 << 3}},
+         {INSTRUCTION_LEA, .to = 3, .base = 1, .has_index = true, .scale = 8,
+          .written_registers = 1 << 3}},
         /* lsl x2, x2, #4 */
-        {"42ec7cd3", {INSTRUCTION_MULTIPLY, .to = 2, .from = 2, .factor = 16, .writes = 1 << 2}},
-        {"427c049b", {INSTRUCTION_MULTIPLY, .to = 2, .writes = 1 << 2}},   /* mul x2, x2, x4 */
-        {"62fc44d3", {INSTRUCTION_OTHER, .writes = 1 << 2}},               /* lsr x2, x3, #4 */
-        {"420003cb", {INSTRUCTION_SUBTRACT, .from = 2, .writes = 1 << 2}}, /* sub x2, x2, x3 */
-        {"4598049b", {INSTRUCTION_SUBTRACT, .from = 6, .writes = 1 << 5}}, /* msub x5, x2, x4, x6 */
-        {"241042fa", {INSTRUCTION_OTHER}},                                 /* ccmp x1, x2, #4, ne */
-        {"4128631e", {INSTRUCTION_OTHER}},                                 /* fadd d1, d2, d3 */
-        {"2300669e", {INSTRUCTION_OTHER, .writes = 1 << 3}},               /* fmov x3, d1 */
-        {"233c050e", {INSTRUCTION_OTHER, .writes = 1 << 3}},               /* umov w3, v1.b[2] */
-        {"1f2003d5", {INSTRUCTION_OTHER}},                                 /* nop */
+        {"42ec7cd3",
+         {INSTRUCTION_MULTIPLY, .to = 2, .from = 2, .factor = 16, .written_registers = 1 << 2}},
+        {"427c049b",
+         {INSTRUCTION_MULTIPLY, .to = 2, .written_registers = 1 << 2}}, /* mul x2, x2, x4 */
+        {"62fc44d3", {INSTRUCTION_OTHER, .written_registers = 1 << 2}}, /* lsr x2, x3, #4 */
+        {"420003cb",
+         {INSTRUCTION_SUBTRACT, .from = 2, .written_registers = 1 << 2}}, /* sub x2, x2, x3 */
+        {"4598049b",
+         {INSTRUCTION_SUBTRACT, .from = 6, .written_registers = 1 << 5}}, /* msub x5, x2, x4, x6 */
+        {"241042fa", {INSTRUCTION_OTHER}},                                /* ccmp x1, x2, #4, ne */
+        {"4128631e", {INSTRUCTION_OTHER}},                                /* fadd d1, d2, d3 */
+        {"2300669e", {INSTRUCTION_OTHER, .written_registers = 1 << 3}},   /* fmov x3, d1 */
+        {"233c050e", {INSTRUCTION_OTHER, .written_registers = 1 << 3}},   /* umov w3, v1.b[2] */
+        {"1f2003d5", {INSTRUCTION_OTHER}},                                /* nop */
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         const struct instruction one = read_of(EM_AARCH64, all[i].hex), *is = &all[i].is;
         const bool has_word = is->kind == INSTRUCTION_LOAD || is->kind == INSTRUCTION_STORE,
                    has_memory = is->base != 0 || is->displacement != 0;
         if (one.kind != is->kind || one.has_target != is->has_target ||
-            (one.has_target && one.target != is->target) || one.writes != is->writes ||
-            one.is_if_equal != is->is_if_equal || one.is_if_not_equal != is->is_if_not_equal ||
-            one.is_static != is->is_static || (is->is_static && one.target != is->target) ||
-            one.is_pair != is->is_pair || one.has_index != is->has_index ||
+            (one.has_target && one.target != is->target) ||
+            one.written_registers != is->written_registers || one.is_if_equal != is->is_if_equal ||
+            one.is_if_not_equal != is->is_if_not_equal || one.is_static != is->is_static ||
+            (is->is_static && one.target != is->target) || one.is_pair != is->is_pair ||
+            one.has_index != is->has_index ||
             (has_memory && (!one.has_memory || one.base != is->base ||
                             (!is->has_index && one.displacement != is->displacement))) ||
             (is->has_index && one.scale != is->scale) || (is->to != 0 && one.to != is->to) ||
             (is->from != 0 && one.from != is->from) ||
             (has_word && is->is_pair && one.second != is->second))
-            fail_msg("%s is read as kind %d, writes %x", all[i].hex, one.kind, one.writes);
+            fail_msg("%s is read as kind %d, writes %x", all[i].hex, one.kind,
+                     one.written_registers);
     }
     /* Whatever an atomic operation does, it may write all registers that it names. */
-    assert_int_equal(read_of(EM_AARCH64, "41fc5fc8").writes & 1 << 1, 1 << 1);
-    assert_int_equal(read_of(EM_AARCH64, "620021f8").writes & 1 << 2, 1 << 2);
+    assert_int_equal(read_of(EM_AARCH64, "41fc5fc8").written_registers & 1 << 1, 1 << 1);
+    assert_int_equal(read_of(EM_AARCH64, "620021f8").written_registers & 1 << 2, 1 << 2);
     assert_null(machine_of(EM_386));
 }
 

@@ -149,7 +149,7 @@ static bool add_fact(struct flow *flow, uint32_t value, enum flow_fact_kind kind
     return add_fact_of(flow, value, (struct flow_fact){.kind = (uint8_t)kind, .what = what});
 }
 
-/* Returns whether two values are the same because they come from the same place: both were loaded
+/* Returns whether two values are the same because they come from the same memory: both were loaded
  * from there, or are its address. Other values have only themselves. */
 static bool have_one_origin(const struct flow *flow, uint32_t a, uint32_t b)
 {
@@ -189,6 +189,7 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
         return true;
     if (a != b && (is_product(flow, a) || is_product(flow, b)))
         return product_of_any(flow, is_product(flow, a) ? a : b, ret);
+    /* From here on a and b are the same, or no products. */
     *ret = a;
     if (a == b || (b != UNKNOWN && flow_value_at(flow, b)->origin == FLOW_ZERO) ||
         (a != UNKNOWN && b != UNKNOWN && have_one_origin(flow, a, b)))
@@ -196,6 +197,7 @@ static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
     *ret = b;
     if (a != UNKNOWN && flow_value_at(flow, a)->origin == FLOW_ZERO)
         return true;
+    /* base is the known one, or the older of two: `other` may be UNKNOWN, base is not. */
     const uint32_t first = a != UNKNOWN && (b == UNKNOWN || a < b) ? a : b;
     if (!flow_add_value(flow, FLOW_JOIN, first, 0, ret))
         return false;
@@ -290,7 +292,7 @@ static bool has_slots(const struct flow *flow, const struct instruction *instruc
         instruction->kind == INSTRUCTION_STORE || instruction->kind == INSTRUCTION_LOAD;
     const int64_t offset = instruction->displacement;
     return moves && has_frame_memory(flow, instruction) && offset >= 0 &&
-           offset < MOST_SLOTS * WORD - WORD;
+           offset < MOST_SLOTS * WORD - WORD; /* a pair has a second slot */
 }
 
 /* Finds the targets of jumps back, which are the heads of loops, and how many slots are followed:
@@ -312,8 +314,9 @@ static struct g2h_error *find_jumps(struct flow *flow)
         const struct instruction *one = &flow->code.data[i];
         flow->has_table = flow->has_table || (one->kind == INSTRUCTION_JUMP && !one->has_target);
         const uint32_t target = is_jump(one) ? flow_target_of(flow, one) : NONE;
+        /* Each costs work for every slot: a jump copies the state, an index may forget them. */
         targets += is_jump(one) || (has_frame_memory(flow, one) && one->has_index);
-        if (target != NONE && target > 0 && target <= i)
+        if (target != NONE && target > 0 && target <= i) /* 0 in heads: no head */
             flow->heads.data[target] = i;
         if (has_slots(flow, one))
             slots = MAX(slots, (uint64_t)one->displacement / WORD + 2);
@@ -336,10 +339,10 @@ static void set_written_slots(const struct flow *flow, const struct instruction 
                               uint32_t *words, uint32_t with)
 {
     uint32_t slot;
-    if (!has_frame_memory(flow, instruction) || instruction->written == 0)
+    if (!has_frame_memory(flow, instruction) || instruction->written_bytes == 0)
         return;
     const int64_t at = instruction->displacement,
-                  end = instruction->has_index ? INT64_MAX : at + instruction->written;
+                  end = instruction->has_index ? INT64_MAX : at + instruction->written_bytes;
     if (instruction->kind == INSTRUCTION_STORE && flow_slot_of(flow, instruction, &slot)) {
         words[slot] = with;
         if (instruction->is_pair && slot + 1 < flow->width)
@@ -370,10 +373,10 @@ static struct g2h_error *find_kills(struct flow *flow)
     TRY_MEMORY(flow_fill(&flow->next_write, flow->width, 0xff));
     for (uint32_t i = as_u32(flow->code.count); i-- > 0;) {
         const struct instruction *one = &flow->code.data[i];
-        if (one->kind == INSTRUCTION_CALL)
+        if (one->kind == INSTRUCTION_CALL) /* it writes all registers */
             next_call = i;
         else
-            set_registers(flow->next_write.data, one->writes, i);
+            set_registers(flow->next_write.data, one->written_registers, i);
         set_written_slots(flow, one, flow->next_write.data, i);
         if (flow->heads.data[i] == 0)
             continue;
@@ -403,7 +406,8 @@ static bool enter_loop(struct flow *flow, uint32_t index)
     for (uint32_t i = 0; i < flow->width; i++) {
         if (!bits_have(killed, i) || state[i] == UNKNOWN)
             continue;
-        if (is_product(flow, state[i]))
+        if (is_product(flow,
+                       state[i])) /* its factor may be another one after the loop's first run */
             state[i] = PRODUCT;
         else if (!flow_add_value(flow, FLOW_JOIN, state[i], 0, &state[i]))
             return false;
@@ -482,6 +486,7 @@ static bool flow_enter(struct flow *flow, uint32_t index, bool falls_through)
 {
     const uint32_t entry = flow->entries.data[index];
     uint32_t *state = flow->state.data;
+    /* A path leads here, so what comes before does not count if none leads there. */
     falls_through = falls_through && !(flow->is_nowhere && entry != 0);
     flow->is_nowhere = flow->is_nowhere && falls_through;
     if (entry == 0 && !falls_through) {
@@ -553,7 +558,7 @@ static struct flow_array array_of(const struct flow *flow, const struct instruct
     array.distance = (uint32_t)bytes;
     if (of->bound == 0 || (uint64_t)operand->displacement >= bytes)
         return array;
-    if (of->bounded == 0)
+    if (of->bounded == 0) /* the first array that it selects from since it was compared */
         of->bounded = place;
     if (place - of->bounded < bytes || of->bounded - place < bytes)
         array.count = of->bound;
@@ -596,6 +601,8 @@ static bool static_address_of(const struct flow *flow, const struct instruction 
         if ((uint64_t)instruction->displacement < (value->other != 0 ? value->other : value->base))
             *(value->other != 0 ? &ret->inner.count : &ret->array.count) = value->count;
     }
+    /* list[i].array[j]: an index in an element. A third one is not followed, nor one of elements
+     * that are not known. */
     if (is_element && has_index) {
         if (value->other == 0)
             ret->inner = array_of(flow, instruction, index, ret->address);
@@ -687,7 +694,7 @@ static bool element_of_argument(const struct flow *flow, const struct instructio
                                 uint32_t *ret_base, struct flow_offset *ret)
 {
     uint32_t base = flow->state.data[one->base], index = flow->state.data[one->index];
-    if (one->scale == 1 && is_product(flow, base)) {
+    if (one->scale == 1 && is_product(flow, base)) { /* either register may have the index */
         index = base;
         base = flow->state.data[one->index];
     }
@@ -696,6 +703,7 @@ static bool element_of_argument(const struct flow *flow, const struct instructio
     if (one->displacement < 0 || ret->array.distance != 0 ||
         flow_value_at(flow, flow_before(flow, *ret_base))->origin != FLOW_ARGUMENT)
         return false;
+    /* Instead of an address, a number for the base value and the offset. */
     ret->array = array_of(flow, one, index, ((uint64_t)*ret_base << 32) + ret->bytes);
     return ret->array.distance != 0;
 }
@@ -772,7 +780,7 @@ static bool flow_load(struct flow *flow, uint32_t index)
     if (!value_loaded(flow, index, 0, &first) ||
         (one->is_pair && !value_loaded(flow, index, WORD, &second)))
         return false;
-    set_registers(flow->state.data, one->writes, UNKNOWN);
+    set_registers(flow->state.data, one->written_registers, UNKNOWN);
     flow->state.data[one->to] = first;
     if (one->is_pair)
         flow->state.data[one->second] = second;
@@ -819,11 +827,11 @@ static bool store_interface(struct flow *flow, uint32_t index)
         const uint64_t at = stored_at(one);
         const uint64_t other_at = stored_at(other);
         const uint32_t value = flow->state.data[one->from];
-        const uint32_t of = flow->state.data[other->from];
+        const uint32_t other_value = flow->state.data[other->from];
         if (at == other_at + WORD)
-            return store_pair(flow, of, value);
+            return store_pair(flow, other_value, value);
         if (at + WORD == other_at)
-            return store_pair(flow, value, of);
+            return store_pair(flow, value, other_value);
     }
     return true;
 }
@@ -887,6 +895,7 @@ static bool flow_multiply(struct flow *flow, uint32_t value, uint64_t factor, ui
     *ret = PRODUCT;
     if (factor == 0 || factor > LARGEST_ELEMENT)
         return true;
+    /* UNKNOWN and PRODUCT stand for many values, so they are no index that could be found again. */
     return flow_add_value(flow, FLOW_PRODUCT, value > PRODUCT ? value : 0, factor, ret);
 }
 
@@ -908,7 +917,7 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
         return flow_add_value(
             flow, FLOW_ADDRESS, 0,
             one->is_static ? one->target : value->number + (uint64_t)one->displacement, ret);
-    if (one->has_index && one->base == one->index && one->displacement == 0)
+    if (one->has_index && one->base == one->index && one->displacement == 0) /* i + i * scale */
         return flow_multiply(flow, base, one->scale + 1u, ret);
     struct flow_offset offset;
     if (one->has_memory && one->has_index && element_of_argument(flow, one, &base, &offset))
@@ -935,7 +944,7 @@ static bool flow_bound(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
     uint32_t *to = &flow->state.data[one->to];
-    const bool is_compared = one->writes == 0;
+    const bool is_compared = one->written_registers == 0; /* and not masked, which changes it */
     uint32_t value = is_compared ? *to : UNKNOWN;
     if (!is_compared && is_product(flow, flow->state.data[one->from]))
         value = PRODUCT;
@@ -943,11 +952,11 @@ static bool flow_bound(struct flow *flow, uint32_t index)
         return false;
     *to = value;
     struct flow_value *compared = flow_value_at(flow, value);
-    if (is_product(flow, value))
+    if (is_product(flow, value)) /* the bound is that of the product, not of the index */
         return true;
     if (compared->bound == 0 || one->factor < compared->bound)
         compared->bound = one->factor;
-    compared->bounded = 0;
+    compared->bounded = 0; /* it may select from an array again: array_of() */
     return true;
 }
 
@@ -965,7 +974,7 @@ static bool load_address(struct flow *flow, uint32_t index)
         return false;
     if (!has_frame_memory(flow, one) && !add_address(flow, index, &value))
         return false;
-    set_registers(flow->state.data, one->writes, UNKNOWN);
+    set_registers(flow->state.data, one->written_registers, UNKNOWN);
     flow->state.data[one->to] = value;
     return true;
 }
@@ -993,7 +1002,7 @@ static bool flow_other(struct flow *flow, uint32_t index)
     set_written_slots(flow, one, flow->state.data, UNKNOWN);
     const bool good =
         !static_address_of(flow, one, &address) || add_use(flow, index, &address, 0, UNKNOWN);
-    set_registers(flow->state.data, one->writes, value);
+    set_registers(flow->state.data, one->written_registers, value);
     return good;
 }
 
@@ -1025,6 +1034,7 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
     const uint8_t *bytes =
         at != UINT32_MAX ? image_at(flow->pclntab->image, flow->gofunc + at, 1) : NULL;
     for (unsigned i = 0; bytes && i < MOST; i++) {
+        /* As many bytes as the description of a pair has: FE, two bytes for each part, FD. */
         bytes = image_at(flow->pclntab->image, flow->gofunc + at + i, 6);
         if (!bytes || *bytes == END)
             return count;
@@ -1036,7 +1046,7 @@ static unsigned read_arguments(const struct flow *flow, uint64_t function, unsig
             depth += *bytes == OPEN ? 1 : -1u;
             continue;
         }
-        if (*bytes >= SPECIAL)
+        if (*bytes >= SPECIAL) /* "…", or an offset that is too large: the rest is not described */
             return count;
         if (count == index) {
             *ret_is_alone = depth == 0;
@@ -1170,6 +1180,7 @@ static bool add_atomic_store(struct flow *flow, uint32_t index, uint64_t callee)
 static bool look_at_arguments(struct flow *flow, uint64_t callee)
 {
     const struct callee_rule *rule = callees_rule(flow->rules[callee]);
+    /* Without a rule, what the callee does with its arguments shows what they are. */
     if (!rule && !flow_add_passes(flow, callee))
         return false;
     if (flow_is_method(flow, callee) && !look_at_receiver(flow, callee))
@@ -1213,6 +1224,7 @@ static bool set_results(struct flow *flow, uint64_t callee, uint64_t type)
         uint32_t value;
         if (!flow_add_value(flow, FLOW_RESULT, call, i, &value))
             return false;
+        /* plus 1, because 0 is a callee that is not known: UINT64_MAX here */
         flow_value_at(flow, value)->other = callee < NONE ? (uint32_t)callee + 1 : 0;
         flow->state.data[flow->machine->arguments[i]] = value;
     }
@@ -1230,7 +1242,7 @@ static bool flow_add_frame(struct flow *flow, uint32_t behind)
     const struct flow_frame frame = {behind, as_u32(flow->slots.count)};
     _asserted_ const size_t known = flow->frames.count;
     assert(known == 0 || flow->frames.data[known - 1].behind < behind);
-    if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start))
+    if (flow->slots.count >= FRAME_WORDS * (flow->end - flow->start)) /* memory is bounded */
         return true;
     if (!vector_grow(&flow->slots, flow->slot_count + flow->machine->argument_count) ||
         !vector_push(&flow->frames, frame))
@@ -1326,7 +1338,8 @@ static bool flow_branch(struct flow *flow, uint32_t index)
     const bool asserts = before && before->kind == INSTRUCTION_COMPARE;
     const uint32_t target = flow_target_of(flow, one);
     if (asserts && one->is_if_equal && target != NONE) {
-        /* Modifies a copy of the state for the path that is taken. */
+        /* Modifies a copy of the state for the path that is taken. next_write is not needed any
+         * more after find_kills(), so it has the copy. */
         if (!vector_grow(&flow->next_write, flow->width))
             return false;
         uint32_t *state = flow->next_write.data;
@@ -1369,12 +1382,12 @@ static bool flow_execute(struct flow *flow, uint32_t index)
         return load_address(flow, index);
     case INSTRUCTION_MOVE: {
         const uint32_t value = flow->state.data[one->from];
-        set_registers(flow->state.data, one->writes, UNKNOWN);
+        set_registers(flow->state.data, one->written_registers, UNKNOWN);
         flow->state.data[one->to] = value;
         return true;
     }
     case INSTRUCTION_ZERO:
-        set_registers(flow->state.data, one->writes, UNKNOWN);
+        set_registers(flow->state.data, one->written_registers, UNKNOWN);
         return flow_add_value(flow, FLOW_ZERO, 0, 0, &flow->state.data[one->to]);
     case INSTRUCTION_BOUND:
         return flow_bound(flow, index);
@@ -1472,6 +1485,7 @@ static bool spread_to_other(struct flow *flow, uint32_t value)
     const struct flow_value *one = flow_value_at(flow, value);
     const uint32_t base = fact_of_joined(flow, one->base);
     const uint32_t other = fact_of_joined(flow, one->other);
+    /* Nothing to do, either, if both have facts: if these agree, spread_facts() has added them. */
     if (one->reach == 0 || one->other == 0 || (base == NONE) == (other == NONE))
         return true;
     return add_fact_of(flow, value, flow->facts.data[base != NONE ? base : other]);
@@ -1494,6 +1508,7 @@ static bool spread_facts(struct flow *flow)
         if (value.origin == FLOW_JOIN && value.first_fact == NONE && !spread_to_other(flow, i))
             return false;
     }
+    /* Backwards: a joined value mostly comes after those that join, so facts go on through many. */
     for (uint32_t i = as_u32(flow->values.count); i-- > 1;) {
         const struct flow_value value = flow->values.data[i];
         for (uint32_t j = value.first_fact; value.origin == FLOW_JOIN && j != NONE;) {
@@ -1554,6 +1569,7 @@ static bool flow_go_through(struct flow *flow)
 static bool flow_is_fixed_argument(const struct flow *flow, uint32_t value)
 {
     const struct flow_value *of = flow_value_at(flow, value);
+    /* The data word of an interface changes its type with the interface's first word. */
     return of->origin == FLOW_ARGUMENT &&
            (of->number == 0 || !flow_is_pair(flow, flow->function, (unsigned)(of->number - 1)));
 }

@@ -110,7 +110,7 @@ static void read_branch(uint32_t word, uint64_t address, struct instruction *ret
     } else if ((word & 0xffe0001f) == 0xd4200000) { /* BRK */
         ret->kind = INSTRUCTION_END;
     } else if ((word & 0xfff00000) == 0xd5300000) { /* MRS */
-        ret->writes = 1u << rd(word);
+        ret->written_registers = 1u << rd(word);
     }
 }
 
@@ -160,11 +160,11 @@ static void read_memory(uint32_t word, struct instruction *ret)
     const bool is_plain = bits(word, 27, 3) == 7;
     const uint32_t all = 1u << rd(word) | 1u << rn(word) | 1u << bits(word, 10, 5) | 1u << rm(word);
     if ((!is_pair && !is_plain) || (is_plain && bits(word, 24, 2) > 1)) {
-        ret->writes = all;            /* literals, exclusive and ordered accesses */
+        ret->written_registers = all; /* literals, exclusive and ordered accesses */
         if (bits(word, 24, 6) == 8) { /* exclusive and ordered: may write a pair */
             ret->has_memory = ret->has_index = true;
             ret->base = rn(word);
-            ret->written = 2 * WORD;
+            ret->written_bytes = 2 * WORD;
         }
         return;
     }
@@ -179,20 +179,20 @@ static void read_memory(uint32_t word, struct instruction *ret)
                is_word = !is_vector && !is_atomic &&
                          (is_pair ? size == 2 : size == 3 && bits(word, 23, 1) == 0);
     if (is_atomic) {
-        ret->writes = all;
+        ret->written_registers = all;
         return;
     }
     const bool writes_memory = !is_load || (is_vector && bits(word, 22, 1) == 0);
     ret->sets_float =
         is_vector && is_load && (rd(word) == 0 || (is_pair && bits(word, 10, 5) == 0));
     if (writes_memory)
-        ret->written = (uint8_t)((is_pair ? 2u : 1u) << log_size);
+        ret->written_bytes = (uint8_t)((is_pair ? 2u : 1u) << log_size);
     else
-        ret->written = 0;
+        ret->written_bytes = 0;
     if (is_load && !is_vector)
-        ret->writes |= 1u << rd(word) | (is_pair ? 1u << bits(word, 10, 5) : 0);
+        ret->written_registers |= 1u << rd(word) | (is_pair ? 1u << bits(word, 10, 5) : 0);
     if (changes_base)
-        ret->writes |= 1u << rn(word);
+        ret->written_registers |= 1u << rn(word);
     if (!is_word || changes_base)
         return;
     ret->kind = is_load ? INSTRUCTION_LOAD : INSTRUCTION_STORE;
@@ -209,7 +209,7 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
 {
     ret->to = rd(word);
     ret->from = rm(word);
-    ret->writes = 1u << rd(word);
+    ret->written_registers = 1u << rd(word);
     if ((word & 0x1f000000) == 0x10000000) { /* ADR, ADRP */
         const int64_t number = signed_bits(word, 5, 19) * 4 + (int64_t)bits(word, 29, 2);
         const bool is_page = bits(word, 31, 1) != 0;
@@ -246,16 +246,16 @@ static void arm64_read_data(uint32_t word, uint64_t address, struct instruction 
     } else if ((word & 0xffe0fc1f) == 0xeb00001f) { /* CMP (register) */
         ret->kind = INSTRUCTION_COMPARE;
         ret->to = rn(word);
-        ret->writes = 0;
+        ret->written_registers = 0;
     } else if ((word & 0x7f80001f) == 0x7100001f) { /* CMP (immediate) */
         set_bound(ret, rn(word), false,
                   (int64_t)bits(word, 10, 12) << (bits(word, 22, 1) ? 12 : 0));
-        ret->writes = 0;
+        ret->written_registers = 0;
     } else if ((word & 0x7fbf8000) == 0x12000000 && bits(word, 31, 1) == bits(word, 22, 1)) {
         set_bound(ret, rd(word), true, (INT64_C(2) << bits(word, 10, 5)) - 1); /* AND (low bits) */
         ret->from = rn(word);
     } else if ((word & 0x1fe00000) == 0x1a400000) { /* CCMP, CCMN */
-        ret->writes = 0;
+        ret->written_registers = 0;
     }
 }
 
@@ -271,7 +271,7 @@ static void read_vector(uint32_t word, struct instruction *ret)
         is_copy = (word & 0xbfe0fc00) == 0x0e003c00 ||                     /* UMOV, SMOV */
                   (word & 0xbfe0fc00) == 0x0e002c00;
     if (is_conversion || is_fixed || is_copy)
-        ret->writes = 1u << rd(word);
+        ret->written_registers = 1u << rd(word);
 }
 
 /* Decodes an instruction of arm64: see struct machine in exe/go/instructions.h for what it gets and
@@ -311,7 +311,7 @@ enum operands {
     NONE = 0,
     MODRM = 1,
     IMM8 = 2,
-    IMM32 = 4, /* or 16 bits with the prefix 66 */
+    IMM32 = 4, /* or 16 bits: is_of_16_bits() */
     IMM64 = 8, /* 64 bits with REX.W, else IMM32 */
     TEST = 16, /* an immediate if ModRM.reg is 0 or 1: IMM8 or IMM32 */
     BAD = 32,  /* not known here */
@@ -327,6 +327,13 @@ struct decoding {
     uint8_t mod, reg, rm; /* of ModRM, with the bits of REX */
     bool is_relative;     /* the memory operand is relative to the next instruction */
 };
+
+/* Returns whether an instruction with the usual operands has such of 16 bits. REX.W, 64 bits,
+ * prevails over the prefix 66. */
+static bool is_of_16_bits(const struct decoding *decoding)
+{
+    return decoding->has_66 && !decoding->is_wide;
+}
 
 /* Takes the next byte of the code. Returns false if there is none. */
 static bool take_byte(struct decoding *decoding, uint8_t *ret)
@@ -457,11 +464,11 @@ static enum operands operands_of_0f(uint8_t opcode)
 }
 
 /* The operands of ModRM that an opcode writes. */
-enum instructions_written { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
+enum written_operands { WRITES_NOTHING = 0, WRITES_REG = 1, WRITES_RM = 2 };
 
 /* Returns which operands of ModRM a one-byte opcode of amd64 writes: the register, the register or
  * memory (rm), both or neither. What is not listed counts as a write of rm. */
-static enum instructions_written written_by(const struct decoding *decoding, uint8_t opcode)
+static enum written_operands operands_written(const struct decoding *decoding, uint8_t opcode)
 {
     const unsigned extension = decoding->reg & 7;
     if (opcode >= 0x38 && opcode < 0x40) /* cmp */
@@ -501,14 +508,14 @@ static uint8_t bytes_written(const struct decoding *decoding, uint8_t opcode)
     enum { POP = 0x8f };
     if (decoding->is_wide || opcode == POP)
         return INSTRUCTIONS_WORD;
-    if ((opcode & 1) == 0)
+    if ((opcode & 1) == 0) /* those with an even number that write to rm are for bytes */
         return 1;
-    return decoding->has_66 ? 2 : 4;
+    return is_of_16_bits(decoding) ? 2 : 4;
 }
 
 /* Returns the same for opcodes after the byte 0F. Most operate on vectors: what is not listed
  * writes neither. */
-static enum instructions_written written_by_0f(const struct decoding *decoding, uint8_t opcode)
+static enum written_operands operands_written_0f(const struct decoding *decoding, uint8_t opcode)
 {
     if (opcode >= 0x40 && opcode < 0x50) /* cmov */
         return WRITES_REG;
@@ -558,8 +565,8 @@ static bool only_reads_0f(const struct decoding *decoding, uint8_t opcode)
     /* loads of vectors and conversions, comisd, nop, pxor */
     static const uint8_t vectors[] = {0x10, 0x12, 0x16, 0x1f, 0x28, 0x2a,
                                       0x2e, 0x2f, 0x6e, 0x6f, 0xef};
-    return written_by_0f(decoding, opcode) == WRITES_REG || (opcode >= 0x51 && opcode < 0x60) ||
-           memchr(vectors, opcode, sizeof(vectors));
+    return operands_written_0f(decoding, opcode) == WRITES_REG ||
+           (opcode >= 0x51 && opcode < 0x60) || memchr(vectors, opcode, sizeof(vectors));
 }
 
 /* Returns the bit of a register. Without REX, a byte of a number from 4 on is the second one of the
@@ -571,8 +578,8 @@ static uint32_t instructions_bit_of(const struct decoding *decoding, uint8_t num
 
 /* Returns the bits of the registers that an instruction writes through ModRM. With mod 3, rm is a
  * register, otherwise memory. */
-static uint32_t registers_written(const struct decoding *decoding,
-                                  enum instructions_written operands, bool is_byte)
+static uint32_t registers_written(const struct decoding *decoding, enum written_operands operands,
+                                  bool is_byte)
 {
     uint32_t written = 0;
     if ((operands & WRITES_REG) != 0)
@@ -645,12 +652,12 @@ static bool read_modrm(struct decoding *decoding, struct instruction *ret)
 }
 
 /* Reads the operands of an opcode of amd64, ModRM and immediates; *ret_number is the last
- * immediate, which has 2 bytes instead of 4 with the prefix 66. Returns false if the opcode is one
- * that does not exist (BAD) or the instruction is cut. */
+ * immediate, which has 2 bytes instead of 4 if the operands have 16 bits. Returns false if the
+ * opcode is one that is not known (BAD) or the instruction is cut. */
 static bool read_operands(struct decoding *decoding, enum operands operands, bool is_byte,
                           struct instruction *ret, int64_t *ret_number)
 {
-    const unsigned usual = decoding->has_66 ? 2 : 4;
+    const unsigned usual = is_of_16_bits(decoding) ? 2 : 4; /* bytes of an immediate */
     if ((operands & BAD) != 0 || ((operands & MODRM) != 0 && !read_modrm(decoding, ret)))
         return false;
     if ((operands & TEST) != 0 && (decoding->reg & 7) < 2)
@@ -684,7 +691,7 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     int64_t number;
     if (!take_byte(decoding, &byte))
         return false;
-    decoding->rex = (byte & 0x80) != 0 ? 0 : 4;
+    decoding->rex = (byte & 0x80) != 0 ? 0 : 4; /* VEX.R, which the short prefix has alone */
     if (is_long) {
         map = byte & 0x1f;
         decoding->rex = (uint8_t)(~byte >> 5 & 7);
@@ -693,8 +700,9 @@ static bool read_vex(struct decoding *decoding, bool is_long, struct instruction
     }
     if (!take_byte(decoding, &opcode) || map < 1 || map > 3)
         return false;
-    ret->writes = ALL;
+    ret->written_registers = ALL;
     ret->sets_float = true;
+    /* ret->written_bytes stays WIDEST: read_amd64() */
     return read_operands(decoding, operands_of_map(map, opcode), false, ret, &number);
 }
 
@@ -704,7 +712,7 @@ static bool make_nothing(struct instruction *ret)
 {
     ret->kind = INSTRUCTION_NOTHING;
     ret->has_memory = false;
-    ret->written = 0;
+    ret->written_bytes = 0;
     return true;
 }
 
@@ -728,7 +736,7 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     if (!take_byte(decoding, &opcode))
         return false;
     if (opcode == 0x38 || opcode == 0x3a) {
-        ret->writes = ALL;
+        ret->written_registers = ALL;
         return take_byte(decoding, &more) &&
                read_operands(decoding, opcode == 0x3a ? MODRM | IMM8 : MODRM, false, ret,
                              ret_number);
@@ -746,17 +754,19 @@ static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t 
     if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18) /* nop, prefetches */
         return make_nothing(ret);
     const bool is_byte = (opcode >= 0x90 && opcode < 0xa0) || opcode == 0xb0 || opcode == 0xc0;
-    ret->written = is_byte ? 1 : VECTOR;
+    ret->written_bytes = is_byte ? 1 : VECTOR;
     if (only_reads_0f(decoding, opcode))
-        ret->written = 0;
+        ret->written_bytes = 0;
     if (opcode >= 0xc8 && opcode < 0xd0) /* bswap */
-        ret->writes = 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
-    else if ((operands_of_0f(opcode) & MODRM) == 0)
-        ret->writes = ALL;
+        ret->written_registers = 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    else if ((operands_of_0f(opcode) & MODRM) ==
+             0) /* syscall, rdtsc, cpuid: no operand says which */
+        ret->written_registers = ALL;
     else
-        ret->writes = registers_written(decoding, written_by_0f(decoding, opcode), is_byte);
+        ret->written_registers =
+            registers_written(decoding, operands_written_0f(decoding, opcode), is_byte);
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7) /* cmpxchg, cmpxchg16b */
-        ret->writes |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
+        ret->written_registers |= 1u << RAX | (opcode == 0xc7 ? 1u << RDX : 0);
     ret->to = decoding->reg;
     ret->sets_float = decoding->reg == 0 && sets_vector(opcode);
     if (opcode == 0xaf) /* imul */
@@ -805,6 +815,7 @@ static void classify_opcode(const struct decoding *decoding, uint8_t opcode, int
         ret->to = ret->base = decoding->rm;
         ret->displacement = number;
     }
+    /* Without a base register, there is no value from which to follow it. */
     if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) && !ret->has_memory &&
         !decoding->is_relative)
         ret->kind = INSTRUCTION_OTHER;
@@ -857,21 +868,26 @@ static bool read_one_byte_opcode(struct decoding *decoding, uint8_t opcode, stru
     if (!read_operands(decoding, operands, opcode == 0xf6, ret, ret_number))
         return false;
     classify_transfer(decoding, opcode, ret);
+    /* Only whole words are followed: half of a pointer is none. */
     if ((operands & MODRM) != 0 && decoding->is_wide)
         classify_opcode(decoding, opcode, *ret_number, ret);
     if ((operands & (IMM8 | IMM32)) != 0)
         classify_bound(decoding, opcode, *ret_number, ret);
-    ret->writes = writes_besides(decoding, opcode);
+    ret->written_registers = writes_besides(decoding, opcode);
     if ((operands & MODRM) != 0) {
-        const enum instructions_written by = written_by(decoding, opcode);
-        ret->writes |= registers_written(decoding, by, (opcode & 1) == 0);
-        const bool is_float = opcode >= 0xd8 && opcode < 0xe0; /* x87 */
-        ret->written = is_float ? WIDEST : 0;
+        const enum written_operands by = operands_written(decoding, opcode);
+        ret->written_registers |= registers_written(decoding, by, (opcode & 1) == 0);
+        /* operands_written() does not know the memory that x87's instructions write. */
+        const bool is_float = opcode >= 0xd8 && opcode < 0xe0;
+        ret->written_bytes = is_float ? WIDEST : 0;
         if ((by & WRITES_RM) != 0)
-            ret->written = bytes_written(decoding, opcode);
+            ret->written_bytes = bytes_written(decoding, opcode);
     }
-    if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm) {
-        ret->kind = INSTRUCTION_ZERO; /* the upper half of a register is zero, too */
+    /* XOR of a register with itself. One of 32 bits makes the upper half zero, too; one of 16 bits
+     * leaves the others as they are. */
+    if ((opcode == 0x31 || opcode == 0x33) && decoding->mod == 3 && decoding->reg == decoding->rm &&
+        !is_of_16_bits(decoding)) {
+        ret->kind = INSTRUCTION_ZERO;
         ret->to = decoding->reg;
     }
     return true;
@@ -922,7 +938,7 @@ static bool read_amd64(struct g2h_bytes code, uint64_t address, struct instructi
     struct decoding decoding = {.code = code};
     uint8_t opcode = 0;
     int64_t number = 0;
-    *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .written = WIDEST};
+    *ret = (struct instruction){.kind = INSTRUCTION_OTHER, .written_bytes = WIDEST};
     if (!read_prefixes(&decoding, &opcode))
         return false;
     const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;

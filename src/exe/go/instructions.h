@@ -47,12 +47,12 @@ struct instruction {
     bool has_index;
     bool sets_float; /* it may write the register of the first floating-point argument */
     uint8_t base, index;
-    uint8_t scale;   /* of the index, in bytes; 0: more than 128 */
-    uint32_t factor; /* of a multiple; 0: not known. Of a bound: the number */
-    uint8_t written; /* number of bytes that it may write from the memory operand on */
+    uint8_t scale;         /* of the index, in bytes; 0: more than 128 */
+    uint32_t factor;       /* of a multiple; 0: not known. Of a bound: the number */
+    uint8_t written_bytes; /* how many it may write from the memory operand on */
     int64_t displacement;
-    uint64_t target; /* address in the file */
-    uint32_t writes; /* a bit for each register that it may write */
+    uint64_t target;            /* address in the file */
+    uint32_t written_registers; /* a bit for each that it may write */
 };
 
 /* The instructions of a machine, and how Go uses its registers (cmd/compile/abi-internal.md). */
