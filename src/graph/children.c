@@ -55,8 +55,9 @@ static _asserted_ bool children_are_in_order(const struct g2h_graph *graph)
 }
 
 /* Moves the edges of roots to an array by source. Sorts by counting, as described above: next[i] is
- * the slot of node i's next edge. It begins one entry further on, so that it is first_child once
- * all edges are placed. */
+ * the index of node i's next edge. It begins one entry further on, so that it is first_child once
+ * all edges are placed. The edges of objects come last, by the number of the object, which
+ * graph_object_child() searches for; they are few, so they are sorted by comparing. */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
     const size_t nodes = graph->roots.nodes.count;
@@ -71,13 +72,13 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
     uint64_t *next =
-        graph->first_child + 1; /* while edges are placed: the slot of each node's next edge */
+        graph->first_child + 1; /* while edges are placed: where each node's next goes */
     VECTOR_EACH(const struct edge, edge, graph->roots.edges)
         if (edge->source.of == OF_SYNTHETIC)
             next[edge->source.index + 1]++;
         else
             arrived++;
-    for (size_t i = 1; i <= nodes; i++)
+    for (size_t i = 1; i <= nodes; i++) /* counts become sums: where each node's edges begin */
         next[i] += next[i - 1];
     graph->first_object_child = next[nodes];
 

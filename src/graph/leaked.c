@@ -48,7 +48,7 @@ struct blocked {
     uint32_t waits;      /* sudogs that have been found */
     uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of its sudogs */
     uint32_t condition;  /* the object with the sync.Cond whose list has that sudog, or NO_TARGET */
-    uint64_t outside;    /* address of a lock that is not in the heap, or 0 */
+    uint64_t lock_outside; /* address of a lock that is not in the heap, or 0 */
     enum wait_kind kind;
     bool is_live, is_main;
 };
@@ -83,11 +83,11 @@ struct leaked_finder {
     uint64_t *handles; /* a bit per object: it has the handle of a weak pointer. NULL: any small
                           object without pointers may have one */
     uint32_t handle_label; /* string: name of the edges of the roots to handles, or UINT32_MAX */
-    bool has_handles, has_slots; /* there may be handles; there are slots that locks share */
-    VECTOR(uint32_t) entered;    /* unmarked objects whose pointers count */
-    VECTOR(uint32_t) reached;    /* slots that roots reach whose words are not known */
-    VECTOR(uint32_t) woken;      /* goroutines that live; what they hold has to be marked */
-    VECTOR(uint32_t) stack;      /* objects that are marked and have to be visited */
+    bool has_handles, has_shared_slots; /* there may be handles; there are slots that locks share */
+    VECTOR(uint32_t) entered;           /* unmarked objects whose pointers count */
+    VECTOR(uint32_t) reached;           /* slots that roots reach whose words are not known */
+    VECTOR(uint32_t) woken;             /* goroutines that live; what they hold has to be marked */
+    VECTOR(uint32_t) stack;             /* objects that are marked and have to be visited */
 };
 
 static void leaked_finder_deinit(struct leaked_finder *finder)
@@ -308,11 +308,11 @@ static bool wait_on(struct leaked_finder *finder, uint32_t blocked, uint32_t obj
         return map_put(&finder->waits_of, object, number, &first) &&
                vector_push(&finder->waits, link);
     }
-    /* after the first one, whose index is in the map */
-    const struct leaked_link behind = {object, blocked, finder->waits.data[first].next, false,
+    /* Second in the list: the map goes on having the index of the first one. */
+    const struct leaked_link second = {object, blocked, finder->waits.data[first].next, false,
                                        lock};
     finder->waits.data[first].next = number;
-    return vector_push(&finder->waits, behind);
+    return vector_push(&finder->waits, second);
 }
 
 /* Adds what a goroutine waits on by a sudog, and bars the sudog; the goroutine is live if that is
@@ -333,6 +333,7 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
     /* Where nothing is waited for, this is one of an earlier wait, which is pooled. */
     if (blocked->kind == WAITS_FOR_NOTHING)
         return NULL;
+    /* It is another goroutine's, or its fields are not those of the goroutine's way of waiting. */
     if (leaked_word_at(finder, &object, 0) != record_of(finder, blocked->goroutine)->address ||
         (has_channel ? channel == 0 : channel != 0) ||
         (blocked->kind == WAITS_FOR_SEMAPHORE && elem == 0) ||
@@ -340,12 +341,12 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
         return NULL;
     blocked->waits++;
     blocked->sudog = sudog;
-    if (on == 0)
+    if (on == 0) /* of a sync.Cond: whatever reaches the sudog itself can wake the goroutine */
         return wait_on(finder, number, sudog, 0) ? NULL : &error_no_memory;
     const uint32_t target = heap_find(heap, on);
     bits_add(finder->barred, sudog);
-    if (target == NO_TARGET && !has_channel)
-        blocked->outside = on;
+    if (target == NO_TARGET && !has_channel) /* a lock in a variable, whose name is shown */
+        blocked->lock_outside = on;
     if (target == NO_TARGET || (has_channel && !is_queued(finder, target, address, &object)))
         blocked->is_live = true;
     else
@@ -353,7 +354,7 @@ static struct g2h_error *add_sudog(struct leaked_finder *finder, uint32_t number
     if (target != NO_TARGET && blocked->kind == WAITS_FOR_SEMAPHORE &&
         heap_slot_is_shared(finder->graph->heap, target)) {
         bits_add(finder->barred, target);
-        finder->has_slots = true;
+        finder->has_shared_slots = true;
     }
     return NULL;
 }
@@ -435,16 +436,16 @@ static bool wake_all_of(struct leaked_finder *finder, uint32_t object)
  * that wait on a lock which begins within reach bytes after the pointer, or has it inside; and
  * marks what a weak handle in the slot leads to. The slot itself is not marked: see leaked_mark().
  * Returns false if memory runs out. */
-static bool point_into_slot(struct leaked_finder *finder, uint64_t pointer, uint64_t reach)
+static bool point_into_shared_slot(struct leaked_finder *finder, uint64_t pointer, uint64_t reach)
 {
     const uint32_t slot = heap_find(finder->graph->heap, pointer);
     return wake_waiters_of(finder, slot, pointer, reach) && follow_handle(finder, slot);
 }
 
 /* Returns whether an object is a slot that a lock shares with other values. */
-static bool is_slot(const struct leaked_finder *finder, uint32_t object)
+static bool is_shared_slot(const struct leaked_finder *finder, uint32_t object)
 {
-    return object != NO_TARGET && finder->has_slots && is_marked(finder->barred, object) &&
+    return object != NO_TARGET && finder->has_shared_slots && is_marked(finder->barred, object) &&
            heap_slot_is_shared(finder->graph->heap, object);
 }
 
@@ -470,13 +471,13 @@ static bool follow_handle(struct leaked_finder *finder, uint32_t object)
         (finder->handles && !is_marked(finder->handles, object)))
         return true;
     const struct g2h_bytes contents = heap_contents(heap, object);
-    for (uint64_t at = 0; at + word <= contents.size; at += word) {
-        const uint64_t value = heap_word(heap, contents.data + at);
+    for (uint64_t offset = 0; offset + word <= contents.size; offset += word) {
+        const uint64_t value = heap_word(heap, contents.data + offset);
         const uint32_t target = heap_find(heap, value);
         if (target == NO_TARGET)
             continue;
-        if (is_slot(finder, target) ? !wake_waiters_of(finder, target, value, REACH_UNKNOWN)
-                                    : !leaked_mark(finder, target))
+        if (is_shared_slot(finder, target) ? !wake_waiters_of(finder, target, value, REACH_UNKNOWN)
+                                           : !leaked_mark(finder, target))
             return false;
     }
     return true;
@@ -484,15 +485,16 @@ static bool follow_handle(struct leaked_finder *finder, uint32_t object)
 
 /* Follows the pointers of an object into slots that locks share with other values. Returns false if
  * memory runs out. */
-static bool follow_into_slots(struct leaked_finder *finder, uint32_t object)
+static bool follow_into_shared_slots(struct leaked_finder *finder, uint32_t object)
 {
     const struct g2h_heap *heap = finder->graph->heap;
     struct pointers pointers;
     uint64_t offset, value;
     pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
     while (pointers_next(&pointers, &offset, &value))
-        if (is_slot(finder, heap_find(heap, value)) &&
-            !point_into_slot(finder, value, reach_from_object(finder->graph, object, offset)))
+        if (is_shared_slot(finder, heap_find(heap, value)) &&
+            !point_into_shared_slot(finder, value,
+                                    reach_from_object(finder->graph, object, offset)))
             return false;
     return true;
 }
@@ -503,16 +505,17 @@ static bool leaked_visit(struct leaked_finder *finder, uint32_t object)
 {
     const uint32_t *end;
     const uint32_t *target = object_targets(finder->graph, object, &end);
-    bool has_slots = false;
+    bool has_shared_slots = false;
     if ((is_marked(finder->waited, object) && !wake_all_of(finder, object)) ||
         !follow_handle(finder, object))
         return false;
+    /* leaked_mark() does nothing for shared slots: those need the pointers' values, too. */
     for (; target < end; target++) {
         if (*target != NO_TARGET && !leaked_mark(finder, *target))
             return false;
-        has_slots |= is_slot(finder, *target);
+        has_shared_slots |= is_shared_slot(finder, *target);
     }
-    return !has_slots || follow_into_slots(finder, object);
+    return !has_shared_slots || follow_into_shared_slots(finder, object);
 }
 
 /* Returns whether the preemption of a goroutine has put registers into a frame, or interrupted it.
@@ -522,6 +525,7 @@ static bool is_preempted(const struct leaked_finder *finder, const struct root_g
 {
     enum { MOST = 4 }; /* innermost frames to look at */
     const struct root_frame *frames = &finder->graph->roots.frames.data[goroutine->first_frame];
+    /* The frame inside this one, or itself. */
     for (uint32_t j = i > 0 ? i - 1 : 0; j <= i && j < MOST; j++)
         if (bytes_are(heap_frame(finder->graph->heap, frames[j].frame).function,
                       "runtime.asyncPreempt"))
@@ -535,7 +539,7 @@ static bool follow_frames(struct leaked_finder *finder, const struct root_gorout
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const struct root_frame *frames = &finder->graph->roots.frames.data[goroutine->first_frame];
-    for (uint32_t i = 0; i < goroutine->frame_count && finder->has_slots; i++) {
+    for (uint32_t i = 0; i < goroutine->frame_count && finder->has_shared_slots; i++) {
         const struct heap_stack_frame frame = heap_frame(heap, frames[i].frame);
         struct pointers pointers;
         uint64_t offset, value;
@@ -544,8 +548,8 @@ static bool follow_frames(struct leaked_finder *finder, const struct root_gorout
         else
             pointers_of_words(heap, frame.contents, &pointers);
         while (pointers_next(&pointers, &offset, &value))
-            if (is_slot(finder, heap_find(heap, value)) &&
-                !point_into_slot(finder, value, REACH_UNKNOWN))
+            if (is_shared_slot(finder, heap_find(heap, value)) &&
+                !point_into_shared_slot(finder, value, REACH_UNKNOWN))
                 return false;
     }
     return true;
@@ -557,8 +561,10 @@ static bool leaked_hold(struct leaked_finder *finder, const struct blocked *bloc
 {
     for (uint32_t i = blocked->first_held; i != NOBODY; i = finder->held.data[i].next) {
         const struct leaked_link *link = &finder->held.data[i];
-        if (is_slot(finder, link->object) ? !link->is_of_frame && !wake_all_of(finder, link->object)
-                                          : !leaked_mark(finder, link->object))
+        /* follow_frames() does it for a word of a frame, by the word's value. */
+        if (is_shared_slot(finder, link->object)
+                ? !link->is_of_frame && !wake_all_of(finder, link->object)
+                : !leaked_mark(finder, link->object))
             return false;
     }
     return follow_frames(finder, &finder->graph->roots.goroutines.data[blocked->goroutine]) &&
@@ -621,7 +627,7 @@ static bool push_edge(struct leaked_finder *finder, struct marker *marker, const
         return push_targets(finder, marker, target);
     if (source->kind == G2H_NODE_OTHER_ROOTS && edge->name == finder->handle_label)
         return true; /* a handle leads to its object only by a weak pointer */
-    if (is_slot(finder, target))
+    if (is_shared_slot(finder, target))
         return has_words(source) || vector_push(&finder->reached, target);
     return marker_push(marker, target);
 }
@@ -727,9 +733,9 @@ static bool follow_segments(struct leaked_finder *finder)
     struct static_pointers walk = {.heap = finder->graph->heap};
     uint64_t offset, value;
     while (static_pointers_next(&walk, &offset, &value))
-        if (is_slot(finder, heap_find(walk.heap, value)) &&
-            !point_into_slot(finder, value,
-                             reach_from_segment(finder->graph, &walk.record.segment, offset)))
+        if (is_shared_slot(finder, heap_find(walk.heap, value)) &&
+            !point_into_shared_slot(
+                finder, value, reach_from_segment(finder->graph, &walk.record.segment, offset)))
             return false;
     return true;
 }
@@ -743,7 +749,7 @@ static bool follow_roots(struct leaked_finder *finder)
         if (!wake_all_of(finder, finder->reached.data[i]))
             return false;
     for (size_t i = 0; i < finder->entered.count; i++)
-        if (!follow_into_slots(finder, finder->entered.data[i]))
+        if (!follow_into_shared_slots(finder, finder->entered.data[i]))
             return false;
     for (uint32_t i = 0; i < graph->roots.goroutines.count; i++)
         if (finder->blocked_of_node[graph->roots.goroutines.data[i].node] == 0 &&
@@ -757,18 +763,18 @@ static bool follow_roots(struct leaked_finder *finder)
 static struct g2h_error *follow_marked(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;
-    TRY_MEMORY(!finder->has_slots || follow_roots(finder));
+    TRY_MEMORY(!finder->has_shared_slots || follow_roots(finder));
     for (uint32_t i = 0; i < graph->heap->object_count; i++) {
         const uint32_t *end, *target;
-        bool has_slots = false;
+        bool has_shared_slots = false;
         if (!is_marked(finder->marks, i) || is_marked(finder->barred, i))
             continue;
         TRY_MEMORY(follow_handle(finder, i));
-        if (!finder->has_slots || !targets_lead(graph->targets, i))
+        if (!finder->has_shared_slots || !targets_lead(graph->targets, i))
             continue;
-        for (target = object_targets(graph, i, &end); target < end && !has_slots; target++)
-            has_slots = is_slot(finder, *target);
-        TRY_MEMORY(!has_slots || follow_into_slots(finder, i));
+        for (target = object_targets(graph, i, &end); target < end && !has_shared_slots; target++)
+            has_shared_slots = is_shared_slot(finder, *target);
+        TRY_MEMORY(!has_shared_slots || follow_into_shared_slots(finder, i));
     }
     return NULL;
 }
@@ -856,7 +862,7 @@ static void set_owner_of_list(struct leaked_finder *finder, const struct conditi
     for (size_t i = 0; number != MAP_NONE && i < conditions->by_sudog.count; i++) {
         struct blocked *blocked = &finder->blocked.data[number];
         blocked->condition = owner;
-        blocked->outside = outside;
+        blocked->lock_outside = outside;
         conditions->is_listed[number] |= owner != NO_TARGET;
         number = sudog_at(finder, conditions, next, &next);
     }
@@ -1032,7 +1038,7 @@ static struct g2h_error *leaked_keep_waits(const struct leaked_finder *finder, s
     }
     VECTOR_EACH(const struct blocked, blocked, finder->blocked) {
         const struct leaked_wait wait = {goroutines[blocked->goroutine].node, blocked->condition,
-                                         blocked->outside};
+                                         blocked->lock_outside};
         if (wait.object != NO_TARGET || wait.address != 0)
             TRY_MEMORY(vector_push(&ret->waits, wait));
     }

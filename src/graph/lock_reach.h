@@ -1,5 +1,6 @@
 /*
- * lock_reach: how far the value extends that a pointer leads to, as far as types show it.
+ * lock_reach: how far the value extends that a pointer leads to, as far as types show it. leaked.c
+ * needs this for locks: whether a pointer reaches the lock on which a goroutine waits.
  *
  * Values without pointers of less than 16 bytes share slots of 16 bytes: a sync.Mutex of 8 bytes
  * and a []byte of 8, say. A pointer to one of them keeps the slot, but does not lead to the other

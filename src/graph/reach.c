@@ -67,7 +67,7 @@ struct reach_waiting {
     struct map goroutines; /* object of a runtime.g → node of the goroutine */
     uint64_t *settled;     /* a bit per waiter whose targets have been examined */
     VECTOR(struct waited) waited;
-    bool is_changed; /* some waiter holds what it leads to, because its goroutine is not known */
+    bool is_changed; /* a waiter holds what it leads to, because its goroutine is not known */
 };
 
 static void waiting_deinit(struct reach_waiting *waiting)
@@ -104,21 +104,21 @@ static uint32_t reach_goroutine_of(const struct reach_waiting *waiting, uint32_t
     return node;
 }
 
-/* Lists the unmarked targets of marked waiters: nothing but a waiter leads there. Goes through 64
- * objects at a time; left has a bit for each waiter that is new, and left & -left is its lowest
- * one. */
+/* Lists the unmarked targets of marked waiters: nothing but a waiter leads there. A target that is
+ * a waiter itself comes later, through its goroutine. Goes through 64 objects at a time; fresh has
+ * a bit for each waiter that is new, and fresh & -fresh is its lowest one. */
 static struct g2h_error *find_waited(struct reach_waiting *waiting)
 {
     const struct g2h_graph *graph = waiting->graph;
     const uint64_t *waiters = graph->tiers.waiters;
     const uint64_t *marks = waiting->marker->marks;
     for (uint32_t i = 0; i <= graph->heap->object_count / 64; i++)
-        for (uint64_t left = waiters[i] & marks[i] & ~waiting->settled[i]; left != 0;
-             left &= left - 1) {
-            const uint32_t waiter = i * 64 + lowest_bit(left);
+        for (uint64_t fresh = waiters[i] & marks[i] & ~waiting->settled[i]; fresh != 0;
+             fresh &= fresh - 1) {
+            const uint32_t waiter = i * 64 + lowest_bit(fresh);
             const uint32_t *end;
             const uint32_t *target = object_targets(graph, waiter, &end);
-            waiting->settled[i] |= left & -left;
+            waiting->settled[i] |= fresh & -fresh;
             for (; target < end; target++)
                 if (*target != NO_TARGET && !is_marked(marks, *target) &&
                     !tiers_waits(waiters, *target))
@@ -151,14 +151,15 @@ static struct g2h_error *hold_waited(struct reach_waiting *waiting)
 
 /* Holds what only records of waiting goroutines lead to, step by step: what is held may lead to
  * further such records. If MOST steps are not enough, no record counts as one of these any more,
- * and all is marked again. *ret_changed becomes true if some of these records do hold something. */
+ * and all is marked again. *ret_changed becomes true in that case, and if the goroutine of one of
+ * them is not known: then these hold what they lead to. */
 static struct g2h_error *add_waited(struct g2h_graph *graph, struct marker *marker,
                                     bool *ret_changed)
 {
     enum { MOST = 16 /* steps along records that only lead to others */ };
     _cleanup_(waiting_deinit) struct reach_waiting waiting = {.graph = graph, .marker = marker};
-    bool more = graph->tiers.waiters != NULL;
-    if (!more)
+    bool more = true;
+    if (!graph->tiers.waiters)
         return NULL;
     waiting.settled = zeroed_alloc(graph->heap->object_count / 64 + 1, sizeof(*waiting.settled));
     TRY_MEMORY(waiting.settled);
@@ -240,7 +241,7 @@ static struct g2h_error *reach_mark_living(struct g2h_graph *graph, struct marke
     TRY(mark_others(marker, graph, boundaries));
     TRY(graph_add_pools(graph, marker, owners, boundaries));
     const bool has_last = reach_decide(marker, graph, EDGE_TENTATIVE);
-    TRY(mark_from(marker, graph, TIER_REST, true));
+    TRY(mark_from(marker, graph, TIER_REST, true)); /* by the edges that have become strong */
     TRY(mark_through_boundaries(marker, graph, boundaries));
     TRY(add_waited(graph, marker, ret_changed));
     TRY(graph_add_cleanups(graph, marker));
@@ -325,7 +326,7 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
     TRY_MEMORY(copy);
     marker->marks = copy;
     struct g2h_error *error = find_firsts(garbage, &firsts);
-    marker->marks = marks;
+    marker->marks = marks; /* also after an error: the caller frees these, and copy is freed here */
     TRY(error);
     while (firsts.count > 0) {
         const uint32_t object = firsts.data[--firsts.count];
@@ -346,11 +347,12 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
     _cleanup_free_ uint64_t *held = zeroed_alloc(objects / 64 + 1, sizeof(*held));
     TRY_MEMORY(held);
     reach_find_held(graph, marks, held);
+    /* Marks only the heads until all are found: none of them is held by another one. */
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects; object++)
         if (!is_marked(held, object))
             TRY(add_head(garbage, object));
     TRY(marker_drain(garbage->marker));
-    return hang_cycles(garbage);
+    return hang_cycles(garbage); /* whose objects all have a holder */
 }
 
 /* Adds the objects that have no mark, and their bytes, to the account. */
@@ -449,6 +451,7 @@ static struct g2h_error *add_garbage(struct g2h_graph *graph, struct marker *mar
     count_garbage(graph, marker->marks);
     if (graph->account.unreachable_objects == 0)
         return NULL;
+    /* hang_garbage() marks the garbage, too. */
     graph->live = copy_marks(graph, marker->marks);
     TRY_MEMORY(graph->live && add_unreachable(graph, &garbage.node) &&
                vector_push(&graph->owners,
