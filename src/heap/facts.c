@@ -253,9 +253,9 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
 bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes *ret)
 {
     static const uint8_t zeros[4096];
-    size_t behind;
-    BISECT(behind, facts->data.count, facts->data.data[behind].address <= address);
-    const struct fact_data *part = behind > 0 ? &facts->data.data[behind - 1] : NULL;
+    size_t not_after;
+    BISECT(not_after, facts->data.count, facts->data.data[not_after].address <= address);
+    const struct fact_data *part = not_after > 0 ? &facts->data.data[not_after - 1] : NULL;
     if (!part || address - part->address >= part->bytes.size)
         return false;
     const uint64_t offset = address - part->address;

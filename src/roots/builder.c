@@ -225,11 +225,11 @@ void builder_append_function(struct builder *builder, uint64_t pc, bool is_retur
     if (append_line(builder, is_return ? pc - 1 : pc))
         return;
     const struct function *functions = builder->functions.data;
-    size_t behind;
-    BISECT(behind, builder->functions.count, functions[behind].entry <= pc);
-    if (behind > 0 && pc <= functions[behind - 1].last_pc) {
-        builder_append(builder, &functions[behind - 1].name);
-        if (pc != functions[behind - 1].entry)
+    size_t not_after;
+    BISECT(not_after, builder->functions.count, functions[not_after].entry <= pc);
+    if (not_after > 0 && pc <= functions[not_after - 1].last_pc) {
+        builder_append(builder, &functions[not_after - 1].name);
+        if (pc != functions[not_after - 1].entry)
             text_printf(&builder->text, " (pc 0x%llx)", (unsigned long long)pc);
     } else {
         text_printf(&builder->text, "pc 0x%llx", (unsigned long long)pc);

@@ -18,9 +18,9 @@ static bool locations_area_at(const struct typing *typing, uint64_t address,
                               struct view_memory *ret)
 {
     const struct outside *outside = &typing->outside;
-    size_t behind;
-    BISECT(behind, outside->areas.count, outside->areas.data[behind].address <= address);
-    const struct area *area = behind > 0 ? &outside->areas.data[behind - 1] : NULL;
+    size_t not_after;
+    BISECT(not_after, outside->areas.count, outside->areas.data[not_after].address <= address);
+    const struct area *area = not_after > 0 ? &outside->areas.data[not_after - 1] : NULL;
     if (!area || address - area->address >= area->contents.size)
         return false;
     const uint64_t offset = address - area->address;
