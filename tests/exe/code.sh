@@ -44,14 +44,17 @@ for GOROOT in $goroots; do
 	case $release in go1.1[0-7]*) continue ;; esac # functions have their arguments on the stack
 	for GOARCH in amd64 arm64; do
 		export GOARCH
-		compare "small-$GOARCH" 20 tests/exe/small .
+		case $release in
+		go1.1* | go1.2[01]*) ;; # cannot build it
+		*) compare "golden-$GOARCH" 20 tests/golden/program . ;;
+		esac
 		[ "$GOARCH" = amd64 ] || [ -n "${CHECK_ALL-}" ] || continue
 		compare "leakserver-$GOARCH" 50 samples/leakserver .
 		compare "types-$GOARCH" 50 tests/types/program .
 		case $GOARCH-$GOROOT in "amd64-$newest" | "amd64-$oldest") ;; *) continue ;; esac
 		[ -n "${CHECK_ALL-}" ] || continue
-		compare "compile-$GOARCH" 50 tests/exe/small cmd/compile
-		compare "go-$GOARCH" 50 tests/exe/small cmd/go
+		compare "compile-$GOARCH" 50 samples/leakserver cmd/compile
+		compare "go-$GOARCH" 50 samples/leakserver cmd/go
 	done
 	unset GOARCH
 done

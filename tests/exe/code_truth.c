@@ -121,6 +121,10 @@ static enum verdict judge(const struct truth *truth, struct word_type said, uint
                        (has(truth, is->elem, 0, said.type) || has(truth, said.type, 0, is->elem))
                    ? RIGHT
                    : WRONG;
+    case TYPE_STRING: /* its data are many bytes, as those of the slice that it was made of */
+        if (said.is == WORD_POINTS_TO_MANY)
+            return type(truth, said.type)->kind == TYPE_UINT8 ? RIGHT : WRONG;
+        return said.is == WORD_IS_VALUE && is_same(truth, said.type, part) ? RIGHT : WRONG;
     case TYPE_FUNC:
         if (said.is == WORD_IS_VALUE)
             return is_same(truth, said.type, part) ? RIGHT : WRONG;

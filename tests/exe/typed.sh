@@ -1,6 +1,7 @@
 #!/bin/sh
-# Tests conversions with types. Two releases of Go build a small program; its executable or its dump is damaged in many ways,
-# under sanitizers; and the output must have the same bytes for any number of threads. TAP on standard output.
+# Tests conversions with types. Two releases of Go build the program of golden, which dumps a part of its heap; its executable or its
+# dump is damaged in many ways, under sanitizers; and the output must have the same bytes for any number of threads. TAP on standard
+# output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases of Go (default: two)
@@ -14,10 +15,10 @@ two_releases=yes # sanitizers are slow
 . "$top/tests/sanitize.sh"
 mkdir -p "$build"
 
-# compile NAME: builds the small program, which then writes its dump.
+# compile NAME: builds the program, which then writes its dump.
 compile() {
-	(cd "$top/tests/exe/small" && "$go" build -trimpath -ldflags=-compressdwarf=false -o "$build/$1" .) &&
-		"$build/$1" "$build/$1.dump"
+	(cd "$top/tests/golden/program" && "$go" build -trimpath -ldflags=-compressdwarf=false -o "$build/$1" .) &&
+		"$build/$1" small "$build/$1.dump"
 }
 
 # same NAME EXECUTABLE DUMP: -j1, -j2 and -j8, the last one several times, must give the same bytes.
@@ -51,7 +52,7 @@ for GOROOT in $goroots; do
 		name=$release-$GOARCH
 		[ $GOARCH = amd64 ] || ! skips_386 "$name" || continue
 		if ! compile "$name" >"$build/log" 2>&1; then
-			echo "not ok - $name: the small program builds and dumps itself"
+			echo "not ok - $name: the program builds and dumps itself"
 			sed 's/^/# /' "$build/log"
 			continue
 		fi

@@ -18,11 +18,11 @@ if ! ldd "$program" 2>/dev/null | grep -q libc.so; then
 	exit
 fi
 
-# Builds the shim, the driver, and tests/exe/small, a program with all that typing knows, which dumps itself.
+# Builds the shim, the driver, and the program of golden, which has all that typing knows, and dumps a part of its heap.
 go=$("$top/tools/setup" go-current)/bin/go
 if ! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -fPIC -shared -o "$build/shim.so" "$top/tests/failures/shim.c" -ldl >"$build/log" 2>&1 ||
 	! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -o "$build/drive" "$top/tests/failures/drive.c" >>"$build/log" 2>&1 ||
-	! (cd "$top/tests/exe/small" && "$go" build -trimpath -o "$build/app" . && "$build/app" "$build/app.dump") >>"$build/log" 2>&1 ||
+	! (cd "$top/tests/golden/program" && "$go" build -trimpath -o "$build/app" . && "$build/app" small "$build/app.dump") >>"$build/log" 2>&1 ||
 	! gzip -9 -k -f "$build/app" "$build/app.dump"; then
 	echo 'not ok - what is needed builds'
 	sed 's/^/# /' "$build/log"

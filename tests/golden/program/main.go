@@ -2,6 +2,7 @@
 // said of one can be told from what is said of the other. tests/golden/retake builds it and takes its dumps.
 //
 //	program dump FILE FILE   writes two dumps; between them, what leaks has grown
+//	program small FILE       writes a dump of a part, for tests that convert it a thousand times: tests/exe, tests/failures
 //	program live             prints what is there, a line for each class or variable, then READY, and ends with its standard input
 package main
 
@@ -12,8 +13,15 @@ import (
 	"strconv"
 )
 
-// Nearly all allocations are in the profile of the dump.
-var _ = func() bool { runtime.MemProfileRate = 512; return true }()
+// Nearly all allocations are in the profile of the dump, and none in that of a part.
+var _ = func() bool {
+	if runtime.MemProfileRate = 512; isSmall() {
+		runtime.MemProfileRate = 0
+	}
+	return true
+}()
+
+func isSmall() bool { return len(os.Args) == 3 && os.Args[1] == "small" }
 
 func say(words ...string) {
 	text := ""
@@ -40,10 +48,19 @@ func dump(name string) {
 
 func main() {
 	if len(os.Args) < 2 {
-		say("usage: program dump FILE FILE | program live")
+		say("usage: program dump FILE FILE | program small FILE | program live")
 		os.Exit(2)
 	}
 	makeShapes()
+	if isSmall() {
+		wide := map[[20]string]string{{"a"}: "b"}
+		runtime.SetFinalizer(tables.matrix[0][0], func(s *square) { s.name = "" })
+		makeGoroutines()
+		leak(60)
+		dump(os.Args[2])
+		runtime.KeepAlive(wide)
+		return
+	}
 	makeMaps()
 	makeStrings()
 	makeSlices()

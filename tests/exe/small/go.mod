@@ -1,3 +1,0 @@
-module small
-
-go 1.19
