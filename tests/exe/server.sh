@@ -14,6 +14,7 @@ build=${BUILD:-$top/build/exe/server}
 two_releases=yes # sanitizers are slow
 packed_dwarf=yes
 . "$top/tests/go.sh"
+. "$top/tests/result.sh"
 mkdir -p "$build"
 
 # Lets a program dump itself, in up to three attempts: Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in
@@ -54,18 +55,6 @@ variant() {
 	same_bytes "$name"
 	"$go" tool nm -size "$build/$name/app" >"$build/$name/nm" 2>/dev/null
 	node "$top/tests/exe/check.mjs" "$name" "$build/$name" "$top/samples/leakserver/main.go"
-}
-
-# result NAME COMMAND...: reports a test, which passes if the command succeeds.
-result() {
-	what=$1
-	shift
-	if "$@" >"$build/result.log" 2>&1; then
-		echo "ok - $what"
-	else
-		echo "not ok - $what"
-		tail -n 10 "$build/result.log" | sed 's/^/# /'
-	fi
 }
 
 # Separating an executable from its debug information, or compressing that, must not change a snapshot.

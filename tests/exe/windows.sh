@@ -12,20 +12,9 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/exe/windows}
 . "$top/tests/go.sh"
+. "$top/tests/result.sh"
 . "$top/tests/exe/wine.sh"
 mkdir -p "$build"
-
-# result NAME COMMAND...: reports a test, which passes if the command succeeds.
-result() {
-	what=$1
-	shift
-	if "$@" >"$build/result.log" 2>&1; then
-		echo "ok - $what"
-	else
-		echo "not ok - $what"
-		tail -n 20 "$build/result.log" | sed 's/^/# /'
-	fi
-}
 
 # go_build GOROOT PROGRAM DIRECTORY FLAG...: builds for Windows.
 go_build() {

@@ -19,13 +19,7 @@ build=${BUILD:-build/hosts/$part}
 build=${build#"$top/"}
 mkdir -p "$build"
 . tests/sanitize.sh
-
-# result NAME COMMAND...: a test that passes if the command succeeds.
-result() {
-	local name=$1 log
-	shift
-	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && tail -n 30 <<<"$log" | sed 's/^/# /'; fi
-}
+. tests/result.sh
 
 skip() {
 	echo "ok - $1 # SKIP $2"

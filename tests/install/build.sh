@@ -9,12 +9,7 @@ shared=$(pkg-config --cflags --libs go2heapsnapshot) && static=$(pkg-config --cf
 static=${static/-lgo2heapsnapshot/$root/lib/libgo2heapsnapshot.a} # without its path the linker would take the shared library
 strict='-Wall -Wextra -Wpedantic -Werror'
 
-# result NAME COMMAND...: a test that passes if the command succeeds.
-result() {
-	local name=$1 log
-	shift
-	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && sed 's/^/# /' <<<"$log"; fi
-}
+. tests/result.sh
 
 # build COMPILER STANDARD shared|static SOURCE FLAG...: builds a program, and fails unless it is linked with that library.
 build() {

@@ -13,12 +13,7 @@ fi
 rm -rf "$1"
 mkdir -p "$1" && cd "$1" || exit 1
 
-# result NAME COMMAND...: a test that passes if the command succeeds.
-result() {
-	local name=$1 log
-	shift
-	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && tail -n 30 <<<"$log" | sed 's/^/# /'; fi
-}
+. "$top/tests/result.sh"
 
 module=go2heapsnapshot.invalid/heapdump version=v0.1.0
 mkdir -p module/dumps module/imports pack proxy

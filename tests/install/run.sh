@@ -9,13 +9,7 @@ build=$(realpath -m "${BUILD:-build/install}")
 root=$build/root
 leakserver=samples/leakserver
 . tests/sanitize.sh
-
-# result NAME COMMAND...: a test that passes if the command succeeds.
-result() {
-	local name=$1 log
-	shift
-	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && tail -n 30 <<<"$log" | sed 's/^/# /'; fi
-}
+. tests/result.sh
 
 rm -rf "$build"
 # Prints the files that make installs, and when they were written.

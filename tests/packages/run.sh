@@ -11,17 +11,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 . tests/sanitize.sh
+. tests/result.sh
 export CACHED=$cached
 build=$(realpath -m "${BUILD:-build/packages}")/$1
 dump=$top/samples/leakserver.2.dump.gz exe=$top/samples/leakserver.exe.gz
 release=go2heapsnapshot-$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
-
-# result NAME COMMAND...: a test that passes if the command succeeds.
-result() {
-	local name=$1 log
-	shift
-	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && tail -n 30 <<<"$log" | sed 's/^/# /'; fi
-}
 
 # convert PROGRAM... OUT: converts the sample.
 convert() { "${@:1:$#-1}" --exe "$exe" -o "${@: -1}" "$dump"; }
