@@ -16,10 +16,7 @@ most_ms=${MOST_MS:-60}
 watch() {
 	"$at/app" "$1" "$2" >"$at/out" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/out"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/out" || return
 	"$g2h" --pid "$pid" --ages "$3" --format dump -o "$at/dump" >"$at/log" 2>&1
 	kill -KILL "$pid"
 	pid=

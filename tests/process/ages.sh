@@ -17,10 +17,7 @@ aged() {
 	"$at/app" <"$at/in" >"$at/answers.new" 2>>"$at/log" &
 	pid=$!
 	exec 9>"$at/in"
-	until grep -q '^ready' "$at/answers.new"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/answers.new" || return
 	"$g2h" --pid "$pid" --ages 6s --format dump -o "$at/dump" 2>>"$at/log" &&
 		"$g2h" --exe "$at/app" --format csv -o "$at/csv" "$at/dump" 2>>"$at/log"
 	aged_status=$?
@@ -87,10 +84,7 @@ timeline() {
 one_look() {
 	"$at/app" once >"$at/once" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/once"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/once" || return
 	for look_way in '' --fork; do
 		# shellcheck disable=SC2086  # none or one
 		"$g2h" --pid "$pid" $look_way --format report -o "$at/once.txt" && "$g2h" --pid "$pid" $look_way --format report --json -o "$at/once.json" || return

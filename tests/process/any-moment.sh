@@ -89,9 +89,7 @@ any_moment() { # WAY MODE
 		echo "not ok - $name: lives on"
 		tell "$at/app.log"
 	fi
-	kill -KILL "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 }
 
 # without_marks: reads a process that claims to have no marks of Green Tea in its spans, and has them. Then objects of spans that

@@ -331,9 +331,7 @@ boxes() {
 	kill -0 "$pid" && untraced && [ -z "$(ls "$out")" ]
 	result $? "$release, SIGKILL of the box: the program lives on, and nothing is written"
 	box=
-	kill -KILL "$pid"
-	wait "$pid"
-	pid=
+	kill_app
 } 2>/dev/null
 
 # watches: --watch --at-death, whose snapshots and the last dump do not disturb each other.
@@ -380,9 +378,7 @@ watches() {
 		[ "$status" -eq 0 ] && untraced && kill -0 "$pid" && [ "$(ls "$out" | wc -l)" -eq 2 ] && ! pgrep -P $box >/dev/null
 		result $? "$release, --watch --at-death, ended by $how: the program lives on" "$build/log"
 		box=
-		kill -KILL "$pid"
-		wait "$pid"
-		pid=
+		kill_app
 	done
 } 2>/dev/null
 
@@ -526,9 +522,7 @@ disturbed() {
 		box=$!
 		await traced
 		sleep 0.5
-		kill -KILL "$pid"
-		wait "$pid"
-		pid=
+		kill_app
 		await one_heap
 		one_heap
 		result $? "$release, messages that nobody reads ($reader): its heap" "$build/log"

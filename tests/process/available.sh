@@ -17,16 +17,7 @@ starts() {
 	: >"$build/app.log"
 	sh -c '[ -z "$0" ] || echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@" >"$build/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$build/app.log"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
-}
-
-ends() {
-	kill -KILL "$pid" 2>/dev/null
-	wait "$pid" 2>/dev/null
-	pid=
+	wait_ready "$build/app.log"
 }
 
 # first: tests that the program that reads is the one that the kernel would end, until it has ended itself.
@@ -47,7 +38,7 @@ first() {
 	exec 8<&-
 	kill "$reader" 2>/dev/null
 	wait "$reader" 2>/dev/null
-	ends
+	kill_app
 }
 
 # limit MB: sets the group's limit; 0: none.
@@ -81,7 +72,7 @@ in_group() {
 	result $? "$name: what is not refused is done" "$build/counts"
 	grep -q '^150 % refused' "$build/counts" && grep -q '^900 % 0' "$build/counts"
 	result $? "$name: too little is refused, enough is not" "$build/counts"
-	ends
+	kill_app
 	limit 0
 }
 

@@ -28,18 +28,13 @@ figures() {
 	: >"$at/app.log" # an earlier run's says ready
 	"$build/cost" --become "$app" "$1" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/app.log" || return
 	cost report.cost "$g2h" --pid "$pid" --format report -o "$at/report.txt" &&
 		cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" &&
 		cost back.cost "$g2h" --format report --exe "$app" -o "$at/back.txt" "$at/x.dump" &&
 		cost copy.cost "$g2h" --format dump -o "$at/copy.dump" "$at/x.dump"
 	figures_status=$?
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	return "$figures_status"
 }
 
@@ -123,16 +118,11 @@ stacks() {
 	: >"$at/app.log"
 	"$build/cost" --become "$build/$release/app" goroutines >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/app.log" || return
 	cost dump.cost "$g2h" --pid "$pid" --format dump -o "$at/x.dump" && read -r memory _ <"$at/dump.cost" &&
 		within 130 "$memory" "$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")" >"$at/log"
 	result $? "$release, memory of a dump of 20,000 goroutines" "$at/log"
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	rm -f "$at/x.dump"
 }
 

@@ -52,10 +52,7 @@ compare() {
 	rm -f "$at/own.dump"
 	"$at/app" "$at/own.dump" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
+	wait_ready "$at/app.log"
 	cores=
 	! command -v gcore >/dev/null || ! core || cores=yes
 	[ -n "$cores" ] || echo "ok - $release, $way: a core # SKIP there is no gcore"
@@ -75,9 +72,7 @@ compare() {
 	done
 	refuses 'a dump' 'is not the executable that wrote the dump' --exe "$at/lines" "$at/own.dump"
 	refuses 'a base' 'is not the executable that wrote the dump' --base "$at/own.dump" --base-exe "$at/lines" --exe "$at/app" "$at/own.dump"
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 }
 
 for goroot in $goroots; do

@@ -49,10 +49,7 @@ take() {
 	(cd "$at" && ulimit -c unlimited && exec env GOTRACEBACK=crash ${filter:+sh -c 'echo 0 >/proc/self/coredump_filter && exec "$@"' sh} ./app $flags crash "$kind") >"$at/app.log" 2>&1 &
 	pid=$!
 	if [ "$kind" = abort ]; then
-		until grep -q '^ready' "$at/app.log"; do
-			kill -0 "$pid" 2>/dev/null || return
-			sleep 0.1
-		done
+		wait_ready "$at/app.log" || return
 		sleep 0.2
 		if [ "$signal" = gcore ]; then
 			gcore -o "$at/core" "$pid" >"$at/log" 2>&1

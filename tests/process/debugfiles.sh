@@ -17,16 +17,11 @@ finds() {
 	: >"$at/app.log"
 	"$@" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
+	wait_ready "$at/app.log"
 	eval "$hide"
 	"$g2h" --format report --pid "$pid" >"$at/report" 2>"$at/log"
 	status=$?
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	[ "$status" -eq 0 ] && grep -q 'held by *main\.library' "$at/report" && ! grep -q stripped "$at/log"
 	result $? "$name" "$at/log"
 }

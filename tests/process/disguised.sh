@@ -64,9 +64,7 @@ own_version() {
 	"$disguise" "$at/other.dump" >"$at/other.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/other.log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	share=$(types "$at/app" "$at/app.dump" | grep '%')
 	[ "$(types "$disguise" "$at/other.dump" | grep '%')" = "$share" ] && grep -q "^$at/other.dump.*(read as ${release%.*})" "$at/report"
 	result $? "$name: a dump of it has as many types, and says as which release it was read" "$at/log"
@@ -94,9 +92,7 @@ run() {
 		echo "$all" | of_process 'a core' "$at/core.$pid"
 		rm -f "$at/core.$pid"
 	fi
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	# A process shows its own version and names: an executable that has others is refused, which builds.sh tests.
 	{
 		[ "$1" = pie ] || printf '%s\n' version=unknown 'version=devel +0a1b2c'

@@ -12,10 +12,7 @@ may_trace large || exit 0
 begin() {
 	"$at/app" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/app.log" || return
 	kill -STOP "$pid"
 }
 
@@ -98,7 +95,5 @@ for goroot in $goroots; do
 	streams
 	arrays
 	shortages
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 done

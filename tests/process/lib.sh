@@ -51,6 +51,21 @@ may_trace() {
 	return 1
 }
 
+# wait_ready FILE: waits until the program in $pid has written "ready" there. Fails if it ends before.
+wait_ready() {
+	until grep -q '^ready' "$1"; do
+		kill -0 "$pid" 2>/dev/null || return
+		sleep 0.1
+	done
+}
+
+# kill_app: ends the program in $pid.
+kill_app() {
+	kill -KILL "$pid"
+	wait "$pid"
+	pid=
+} 2>/dev/null
+
 # app WAY DIRECTORY: builds everything/ as DIRECTORY/app with the release in $goroot, and writes DIRECTORY/symbols. WAY is a list
 # of plain, stripped, pie, cgo. The status is 2 if there is no C compiler that this release of Go gets along with.
 app() {

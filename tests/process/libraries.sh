@@ -21,16 +21,7 @@ start() {
 	: >"$at/host.log"
 	"$build/host" "$at/own.dump" "$@" >"$at/host.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/host.log"; do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
-}
-
-finish() {
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	wait_ready "$at/host.log"
 }
 
 # report NAME COUNT ARGUMENT...: the report must tell of COUNT books and their readers, and of nothing that is not typed.
@@ -99,14 +90,14 @@ one() {
 		echo "ok - $release, live, of a library that was deleted # SKIP only root may open it"
 	fi
 	cp "$at/copy.so" "$at/shelf.so"
-	finish
+	kill_app
 }
 
 stripped() {
 	start "$at/stripped.so"
 	report 'stripped, live' 1000 --pid "$pid"
 	report 'stripped, its own dump' 1000 --exe "$at/stripped.so" "$at/own.dump"
-	finish
+	kill_app
 }
 
 # The first thread has exited, so that ps and /proc/PID/status say "zombie"; the others go on.
@@ -115,7 +106,7 @@ exited() {
 	until grep -q '^State:.*zombie' "/proc/$pid/status"; do sleep 0.1; done
 	report 'without its first thread' 1000 --pid "$pid"
 	report 'without its first thread, forked' 1000 --fork --pid "$pid"
-	finish
+	kill_app
 }
 
 two() {
@@ -124,7 +115,7 @@ two() {
 	says 'two libraries: says how to read the other' "$at/stripped.so has a Go heap of its own, which --exe /proc/$pid/root$at/stripped.so reads"
 	report 'two libraries, the other' 2000 --exe "/proc/$pid/root$at/stripped.so" --pid "$pid"
 	says 'two libraries: says how to read the first' "$at/shelf.so has a Go heap of its own"
-	finish
+	kill_app
 }
 
 for goroot in $goroots; do

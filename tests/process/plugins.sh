@@ -27,10 +27,7 @@ plugins() {
 	fi
 	"$at/app" "$at/holds.so" "$at/app.dump" "$at/refused.so" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.1
-	done
+	wait_ready "$at/app.log"
 	"$g2h" -v --pid "$pid" -o "$at/outside.heapsnapshot" >"$at/outside.log" 2>&1
 	result $? "$name: is read" "$at/outside.log"
 	complete 'from outside' outside
@@ -47,9 +44,7 @@ plugins() {
 	done
 	"$g2h" -v --exe "$at/app" -o "$at/inside.heapsnapshot" "$at/app.dump" >"$at/inside.log" 2>&1
 	result $? "$name: its own dump fits the program" "$at/inside.log"
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	[ "$(garbage outside)" -lt 1000 ]
 	result $? "$name: the 20,000 objects of its global are held" "$at/outside.log" 60
 	[ "$(garbage inside)" -ge 20000 ]

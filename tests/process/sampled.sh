@@ -13,10 +13,7 @@ may_trace sampled || exit 0
 begin() {
 	"$at/app" >"$at/app.log" 2>&1 &
 	pid=$!
-	until grep -q '^ready' "$at/app.log"; do
-		kill -0 "$pid" 2>/dev/null || return
-		sleep 0.1
-	done
+	wait_ready "$at/app.log" || return
 	kill -STOP "$pid"
 }
 
@@ -42,7 +39,5 @@ for goroot in $goroots; do
 	node "$here/sampled.mjs" "$at/whole.json" $names | sed "s/ok - /ok - $release: /"
 	"$g2h" --pid "$pid" --sample 20,1 -j 1 --format report --json -o "$at/one.json" 2>"$at/log" && cmp "$at/1.json" "$at/one.json" >>"$at/log" 2>&1
 	result $? "$release: the same with one thread" "$at/log"
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 done

@@ -27,19 +27,13 @@ outcome() {
 	result $? "$release, $1: is read $good times of ${READS:-12}"
 }
 
-finish() {
-	kill -KILL "$pid"
-	wait "$pid"
-	pid=
-} 2>/dev/null
-
 again() { # PROGRAM MICROSECONDS
 	good=0
 	: >"$at/odd"
 	"$1" "$2" >/dev/null 2>&1 &
 	pid=$!
 	for _ in $(seq "${READS:-12}"); do attempt; done
-	finish
+	kill_app
 	outcome "$(basename "$1") starts anew after $2 us"
 }
 
@@ -50,7 +44,7 @@ fresh() { # PROGRAM
 		"$1" 100000000 >/dev/null 2>&1 &
 		pid=$!
 		attempt
-		finish
+		kill_app
 	done
 	outcome "$(basename "$1") has just been started"
 }
@@ -67,7 +61,7 @@ go_run() {
 	[ "$(readlink "/proc/$child/exe" | sed 's|.*/||')" = starting ]
 	result $? "$release, go run: the child that runs the program is named" "$at/log"
 	kill -KILL "$child"
-	finish
+	kill_app
 }
 
 for goroot in $goroots; do

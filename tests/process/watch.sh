@@ -34,9 +34,7 @@ lines() { # FILE COUNT: succeeds if the file has that many lines about snapshots
 }
 
 finish() {
-	kill -KILL "$pid"
-	wait "$pid"
-	pid=
+	kill_app
 	while [ -n "$group" ] && ! rmdir "$group"; do # a process that has ended may take a moment to leave it
 		sleep 0.1
 	done

@@ -34,9 +34,7 @@ starts() {
 }
 
 ends() {
-	kill -KILL "$pid"
-	wait "$pid" 2>/dev/null
-	pid=
+	kill_app
 	exec 8<&-
 }
 

@@ -29,10 +29,7 @@ begin() {
 	GOGC=$gogc "$at/app" "$1" <"$at/in" >"$at/out" 2>"$at/log" &
 	pid=$!
 	exec 9>"$at/in"
-	until grep -q '^ready' "$at/out"; do
-		kill -0 "$pid" 2>/dev/null || return 1
-		sleep 0.1
-	done
+	wait_ready "$at/out" || return
 	sed -n 's/^object \(.*\) \([0-9]*\)$/\1|\2/p' "$at/out" >"$at/expected"
 	[ "$(wc -l <"$at/expected")" -eq "$(sed -n 's/^count //p' "$at/out")" ] && [ "$(wc -l <"$at/expected")" -gt 4000 ]
 }
