@@ -140,6 +140,21 @@ static struct g2h_error *open_image(struct image *image, const struct file *file
     return image_init(image, "a file", (struct g2h_bytes){file->data, file->size});
 }
 
+/* Cut anywhere, a file is refused or has less in it. Frees the file. */
+static void cut_anywhere(const struct file *file)
+{
+    for (size_t size = 0; size < file->size; size++) {
+        struct image image;
+        uint8_t *part = malloc(size + 1);
+        assert_non_null(part);
+        memcpy(part, file->data, size);
+        g2h_error_destroy(image_init(&image, "a part", (struct g2h_bytes){part, size}));
+        image_deinit(&image);
+        free(part);
+    }
+    free(file->data);
+}
+
 #define AW           (SHF_ALLOC | SHF_WRITE)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -573,17 +588,7 @@ TEST(macho)
     assert_true(image_symbol_named(&image, "main.c", &symbol));
     assert_int_equal(symbol.size, 0x1000);
     image_deinit(&image);
-
-    /* Cut anywhere, the file is refused or has less in it. */
-    for (size_t size = 0; size < file.size; size++) {
-        uint8_t *part = malloc(size + 1);
-        assert_non_null(part);
-        memcpy(part, file.data, size);
-        g2h_error_destroy(image_init(&image, "a part", (struct g2h_bytes){part, size}));
-        image_deinit(&image);
-        free(part);
-    }
-    free(file.data);
+    cut_anywhere(&file);
 }
 
 /* ---- PE ---- */
@@ -678,15 +683,7 @@ TEST(pe)
     assert_true(image_symbol_named(&image, "runtime.text", &symbol));
     assert_int_equal(symbol.type, STT_FUNC);
     image_deinit(&image);
-    for (size_t size = 0; size < file.size; size++) {
-        uint8_t *part = malloc(size + 1);
-        assert_non_null(part);
-        memcpy(part, file.data, size);
-        g2h_error_destroy(image_init(&image, "a part", (struct g2h_bytes){part, size}));
-        image_deinit(&image);
-        free(part);
-    }
-    free(file.data);
+    cut_anywhere(&file);
 }
 
 /* ---- separate debug files, versions ---- */

@@ -11,6 +11,23 @@
 
 enum { OBJECTS = 16 };
 
+/* Ends a dump, and expects of which of its objects the finalizers never run. */
+static void expect(struct dump *dump, unsigned count, const bool *expected)
+{
+    uint64_t *bits;
+    dump_eof(dump);
+    dump_view(dump, 1, NULL);
+    assert_null(g2h_view_never_run(dump->view, &bits));
+    assert_non_null(bits);
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t object;
+        assert_true(g2h_heap_find(dump->heap, AT(i), &object));
+        if (bits_have(bits, object) != expected[i])
+            fail_msg("object %u", i);
+    }
+    free(bits);
+}
+
 /* Writes objects that point to each other, and says of which the finalizers never run. */
 TEST(finalizers_lead_back)
 {
@@ -19,7 +36,6 @@ TEST(finalizers_lead_back)
     const uint64_t words[OBJECTS] = {
         [RING] = AT(LINK),   [LINK] = AT(RING),      [HELD] = AT(HELD),   [INNER] = AT(INNER),
         [OUTER] = AT(INNER), [CLOSURE] = AT(CAUGHT), [QUEUED] = AT(LAST), [LAST] = AT(LAST)};
-    uint64_t *bits;
     DUMP dump;
     dump_start_modern(&dump, "go1.22.1");
     for (unsigned i = 0; i < OBJECTS; i++)
@@ -33,17 +49,7 @@ TEST(finalizers_lead_back)
     dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(FREE), 0);
     dump_finalizer(&dump, G2H_RECORD_QUEUEDFINALIZER, AT(QUEUED), 0);
     dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(LAST), 0); /* QUEUED is about to run */
-    dump_eof(&dump);
-    dump_view(&dump, 1, NULL);
-    assert_null(g2h_view_never_run(dump.view, &bits));
-    assert_non_null(bits);
-    for (unsigned i = 0; i < OBJECTS; i++) {
-        uint32_t object;
-        assert_true(g2h_heap_find(dump.heap, AT(i), &object));
-        if (bits_have(bits, object) != expected[i])
-            fail_msg("object %u", i);
-    }
-    free(bits);
+    expect(&dump, OBJECTS, expected);
 }
 
 /* The collector ignores a pointer of an object to itself; and what the handle of a weak pointer has
@@ -51,8 +57,8 @@ TEST(finalizers_lead_back)
 TEST(weak_ways_are_no_proof)
 {
     enum { RING, LINK, SELF, WEAK, OTHER, COUNT };
+    static const bool expected[COUNT] = {[RING] = true};
     const uint64_t words[COUNT] = {AT(LINK), AT(RING), AT(SELF), AT(OTHER), AT(WEAK)};
-    uint64_t *bits;
     DUMP dump;
     dump_start_modern(&dump, "go1.24.1");
     for (unsigned i = 0; i < COUNT; i++)
@@ -64,17 +70,7 @@ TEST(weak_ways_are_no_proof)
     for (unsigned i = 0; i < COUNT - 1; i++)
         if (i != LINK)
             dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(i), 0);
-    dump_eof(&dump);
-    dump_view(&dump, 1, NULL);
-    assert_null(g2h_view_never_run(dump.view, &bits));
-    assert_non_null(bits);
-    for (unsigned i = 0; i < COUNT; i++) {
-        uint32_t object;
-        assert_true(g2h_heap_find(dump.heap, AT(i), &object));
-        if (bits_have(bits, object) != (i == RING))
-            fail_msg("object %u", i);
-    }
-    free(bits);
+    expect(&dump, COUNT, expected);
 }
 
 /* Nothing is proved if something is missing that may lead to the object. */

@@ -1,3 +1,0 @@
-module twins
-
-go 1.20
