@@ -311,7 +311,7 @@ planted() {
 	done
 }
 
-# odd NAME [MANY]: the program in odd/ writes $build/NAME.dump.
+# odd NAME [MANY | twins]: the program in odd/ writes $build/NAME.dump.
 odd() {
 	[ -e "$build/odd.exe" ] || (cd "$here/odd" && "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
 	"$build/odd.exe" "$build/$1.dump" ${2-} >>"$log" 2>&1

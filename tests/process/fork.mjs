@@ -6,8 +6,8 @@
 // STEPS is the library of fork_steps.c; CAPTURES the number of forks, KILLS that of delays after each step at which
 // go2heapsnapshot is killed, RANDOM that of kills at random moments.
 
-import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, readFileSync, readdirSync, readlinkSync} from 'node:fs';
+import {spawn} from 'node:child_process';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {createConnection} from 'node:net';
 import {createInterface} from 'node:readline';
 

@@ -2,6 +2,8 @@
 //
 //	odd DUMP          some
 //	odd DUMP MANY     and objects of so many classes
+//	odd DUMP twins    and records of one type in two maps of one type, in one of them more, so that neither names of classes nor those
+//	                  of their holders tell the two suspects of the heap apart
 package main
 
 import (
@@ -16,7 +18,11 @@ import (
 var (
 	odd  = map[string]*string{}
 	many []interface{}
+
+	more, fewer = map[int]*record{}, map[int]*record{}
 )
+
+type record struct{ data [120]byte }
 
 func main() {
 	for _, text := range []string{
@@ -28,6 +34,12 @@ func main() {
 	}
 	if len(os.Args) > 2 {
 		count, _ := strconv.Atoi(os.Args[2])
+		for i := 0; i < 5000 && os.Args[2] == "twins"; i++ {
+			more[i] = &record{}
+			if i%2 == 0 {
+				fewer[i] = &record{}
+			}
+		}
 		for i := 1; i <= count; i++ {
 			many = append(many, reflect.New(reflect.ArrayOf(i, reflect.TypeOf(byte(0)))).Interface())
 		}
@@ -41,5 +53,5 @@ func main() {
 	if err := file.Close(); err != nil {
 		panic(err)
 	}
-	fmt.Println(len(odd), len(many))
+	fmt.Println(len(odd), len(many), len(more), len(fewer))
 }

@@ -142,8 +142,6 @@ func main() {
 			query(ctx)
 		case "rows-kept":
 			rows = append(rows, query(ctx))
-		case "rows-closed":
-			query(ctx).Close()
 		case "rows-read":
 			go func() { rows := query(ctx); <-done; rows.Close() }()
 		case "rows-deferred":
@@ -155,8 +153,6 @@ func main() {
 			begin(ctx)
 		case "tx-kept":
 			transactions = append(transactions, begin(ctx))
-		case "tx-ended":
-			begin(ctx).Rollback()
 		case "tx-deferred":
 			go func() { tx := begin(ctx); defer tx.Rollback(); <-done }()
 		case "contexts":
@@ -166,9 +162,6 @@ func main() {
 			cancels = append(cancels, cancel)
 		case "contexts-deferred":
 			go work(parent)
-		case "contexts-ended":
-			_, cancel := context.WithCancel(parent)
-			cancel()
 		case "contexts-closure":
 			go func() { _, cancel := context.WithCancel(parent); defer func() { cancel() }(); <-done }()
 		case "foreign":
@@ -185,8 +178,6 @@ func main() {
 			time.NewTicker(time.Hour)
 		case "tickers-kept":
 			tickers = append(tickers, time.NewTicker(time.Hour))
-		case "tickers-stopped":
-			time.NewTicker(time.Hour).Stop()
 		case "ticks":
 			go ticks()
 		case "ticks-until":
