@@ -5,70 +5,39 @@
  * Whatever comes, an answer must be one line of JSON in UTF-8 with an id and a result or an error;
  * that of a tool no larger than the client may ask for, which must be JSON unless it is an error.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../conversion.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "check.h"
-#include "fuzz_target.h"
+#include "corpus_heap.h"
 #include "inspect/http.h"
 #include "inspect/inspect_json.h"
 #include "mcp/mcp.h"
-#include "pair.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* The heap that all inputs are about. */
-static struct {
-    struct g2h_input *input;
-    struct g2h_exe *exe;
-    struct g2h_heap *heap;
-    struct conversion conversion;
-    struct answers *answers;
-} all;
-
-static void must(struct g2h_error *error)
-{
-    if (error)
-        fprintf(stderr, "%s\n", error->message);
-    CHECK(!error);
-}
+static struct corpus_heap corpus; /* all inputs are about it */
+static struct answers *answers;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    enum { LARGEST = 1 << 20 };
-    char path[FUZZ_PATH];
-    FILE *from = fopen(FUZZ_CORPUS "/exe/elf-64-1.27", "rb");
-    uint8_t *data = malloc(LARGEST); /* stays: the input is in it */
     (void)argc, (void)argv;
-    CHECK(from && data);
-    const size_t size = fread(data, 1, LARGEST, from), exe_size = pair_split(data, size);
-    fclose(from);
-    const int file = fuzz_file(data, exe_size, path);
-    must(g2h_input_from_memory("fuzz", data + exe_size, size - exe_size, &all.input));
-    must(g2h_heap_load(all.input, &(struct g2h_heap_options){.threads = 1}, &all.heap));
-    must(g2h_exe_open(path, &all.exe));
-    must(g2h_exe_match(all.exe, all.heap));
-    close(file);
-    must(conversion_init(&all.conversion, all.heap,
-                         &(struct conversion_options){.exe = all.exe, .threads = 1}));
-    const struct answers_options options = {.view = all.conversion.view,
-                                            .input = all.input,
+    corpus_heap_open(&corpus);
+    const struct answers_options options = {.view = corpus.conversion.view,
+                                            .input = corpus.input,
                                             .source = "fuzz",
                                             .threads = 1,
                                             .has_values = true};
-    must(answers_create(&options, &all.answers));
+    must(answers_create(&options, &answers));
     return 0;
 }
 
 static struct answers *await(void *context)
 {
     (void)context;
-    return all.answers;
+    return answers;
 }
 
 /* Checks what a tool has said. */
