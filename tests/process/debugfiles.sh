@@ -22,7 +22,7 @@ finds() {
 	"$g2h" --format report --pid "$pid" >"$at/report" 2>"$at/log"
 	status=$?
 	kill_app
-	[ "$status" -eq 0 ] && grep -q 'held by *main\.library' "$at/report" && ! grep -q stripped "$at/log"
+	[ "$status" -eq 0 ] && grep -q 'held by *main\.all' "$at/report" && ! grep -q stripped "$at/log"
 	result $? "$name" "$at/log"
 }
 
@@ -45,7 +45,7 @@ for goroot in $goroots; do
 		echo "ok - $release, debug files # SKIP there is no objcopy"
 		continue
 	fi
-	if ! (cd "$here/debugfiles" && CGO_ENABLED=0 "$goroot/bin/go" build -o "$at/whole" -ldflags="-B 0x$id" .) >"$at/log" 2>&1; then
+	if ! (cd "$here/builds" && CGO_ENABLED=0 "$goroot/bin/go" build -o "$at/whole" -ldflags="-B 0x$id" .) >"$at/log" 2>&1; then
 		echo "not ok - $release, debug files: builds"
 		tell "$at/log"
 		continue

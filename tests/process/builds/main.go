@@ -1,4 +1,5 @@
-// A program of which tests/process/builds.sh makes other builds: it changes the lines that have a marker.
+// A program of which tests/process/builds.sh makes other builds: it changes the lines that have a marker. debugfiles.sh takes away its
+// symbols.
 package main
 
 import (

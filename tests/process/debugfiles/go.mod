@@ -1,3 +1,0 @@
-module debugfiles
-
-go 1.19
