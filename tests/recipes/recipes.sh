@@ -5,7 +5,7 @@
 #
 #   recipes.sh RECIPE...
 #
-#   WORK     a directory with `server` (server/), `go2heapsnapshot` (static), `busybox`, `oom.md` and `Dockerfile`
+#   WORK     a directory with `server` (tests/process/death), `go2heapsnapshot` (static), `busybox`, `oom.md` and `Dockerfile`
 #   DEATHS   how many deaths each recipe has (default: 20)
 #   WHERE    what the names of tests begin with
 set -u

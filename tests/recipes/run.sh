@@ -45,7 +45,7 @@ goroots=${GOROOTS:-$(for goroot in $(tools/setup go-all); do
 	case $(sed -n '1s/^go\(1\.[0-9]*\).*/\1/p' "$goroot/VERSION") in 1.22 | 1.24) echo "$goroot" ;; esac
 done) $(tools/setup go-current)}
 for goroot in $goroots; do
-	(cd "$here/server" && CGO_ENABLED=0 GOROOT=$goroot GOFLAGS=-mod=mod GOTOOLCHAIN=local "$goroot/bin/go" build \
+	(cd tests/process/death && CGO_ENABLED=0 GOROOT=$goroot GOFLAGS=-mod=mod GOTOOLCHAIN=local "$goroot/bin/go" build \
 		-o "$work/releases/server-$(sed -n '1s/^go\(1\.[0-9]*\).*/\1/p' "$goroot/VERSION")" .) >"$build/log" 2>&1 || fail 'the server is built' "$build/log"
 	release=$(sed -n '1s/^go\(1\.[0-9]*\).*/\1/p' "$goroot/VERSION")
 done

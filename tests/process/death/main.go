@@ -1,5 +1,6 @@
 // A program that ends in many ways, for at-death.sh. It leaks sessions into a map beside a healthy one of the same type, and prints
-// "ready" when it has leaked the first 2,000.
+// "ready" when it has leaked the first 2,000. Without arguments it is the server of the recipes in docs/oom.md, and ends as a signal
+// says: SIGHUP leaks until the kernel ends it, SIGUSR1 is a panic, SIGUSR2 runs the program anew by exec, SIGTERM ends it well.
 package main
 
 import (
@@ -66,8 +67,13 @@ func await(path string) {
 }
 
 func main() {
-	argument := os.Args[2]
-	switch os.Args[1] {
+	how, argument, ends := "serve", "", make(chan os.Signal, 4)
+	if len(os.Args) > 2 {
+		how, argument = os.Args[1], os.Args[2]
+	}
+	switch how {
+	case "serve":
+		signal.Notify(ends, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTERM)
 	case "exec": // runs itself from another thread than the first once the file is there
 		fmt.Println("ready")
 		await(argument)
@@ -88,7 +94,16 @@ func main() {
 		}
 	}
 	fmt.Println("ready")
-	switch os.Args[1] {
+	switch how {
+	case "serve":
+		switch <-ends {
+		case syscall.SIGHUP:
+			leak(10000)
+		case syscall.SIGUSR1:
+			panic("as a signal wants it")
+		case syscall.SIGUSR2:
+			panic(syscall.Exec("/proc/self/exe", []string{"server"}, os.Environ()))
+		}
 	case "leak":
 		perSecond, _ := strconv.Atoi(argument)
 		leak(perSecond)
