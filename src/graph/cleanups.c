@@ -1,9 +1,12 @@
 /*
- * cleanups: the group (cleanups): objects that the runtime keeps by records that are in no dump.
+ * cleanups: the group (cleanups): objects that the runtime keeps by records that are in no dump of
+ * WriteHeapDump.
  *
  * typing/cleanup_types.c has found objects that may be kept by such records. This file decides
  * which of them need a holder: those that no root reaches and that would otherwise be garbage. One
- * node for each function, or for each type of an argument, holds all objects that are alike.
+ * node for each function, or for each type of an argument, holds all objects that are alike. A
+ * process has all of these records: there only cleanups that wait to be run are held so, and what
+ * else looks like a part of one is garbage, of a cleanup that has run.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,8 @@ struct cleanups_gatherer {
     const struct typing *typing;
     struct map alike_by_key;
     VECTOR(struct cleanups_alike) alike;
-    uint32_t group; /* UINT32_MAX before the node exists */
+    uint64_t *queued; /* a bit per object that a queued cleanup has; NULL: records are lacking */
+    uint32_t group;   /* UINT32_MAX before the node exists */
     uint32_t closures;
 };
 
@@ -107,11 +111,13 @@ static struct g2h_error *hold_part(struct cleanups_gatherer *gatherer,
     return NULL;
 }
 
-/* Returns whether something reaches a part already. */
-static bool cleanups_is_held(const struct cleanups_gatherer *gatherer,
-                             const struct cleanup_part *part)
+/* Returns whether a part needs no holder: something reaches it already, or it is known that no
+ * cleanup has it. */
+static bool cleanups_passes_over(const struct cleanups_gatherer *gatherer,
+                                 const struct cleanup_part *part)
 {
-    return marker_has(gatherer->marker, part->object);
+    return marker_has(gatherer->marker, part->object) ||
+           (gatherer->queued && !bits_have(gatherer->queued, part->object));
 }
 
 /* Holds all parts of a kind that are not marked yet, and then marks everything that they reach. */
@@ -119,7 +125,7 @@ static struct g2h_error *hold_kind(struct cleanups_gatherer *gatherer, enum clea
 {
     const struct typing *typing = gatherer->typing;
     VECTOR_EACH(const struct cleanup_part, part, typing->cleanup_parts) {
-        if (part->kind != kind || cleanups_is_held(gatherer, part))
+        if (part->kind != kind || cleanups_passes_over(gatherer, part))
             continue;
         gatherer->closures += kind == CLEANUP_CLOSURE;
         TRY(hold_part(gatherer, part));
@@ -151,7 +157,7 @@ static struct g2h_error *hold_functions(struct cleanups_gatherer *gatherer)
             is_used[typing->claims[object] & CLAIM_TYPE] = true; /* index 0: no claim */
     for (size_t i = 0; i < typing->cleanup_parts.count && left > 0; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
-        if (part->kind != CLEANUP_FUNCTION || cleanups_is_held(gatherer, part) ||
+        if (part->kind != CLEANUP_FUNCTION || cleanups_passes_over(gatherer, part) ||
             is_used[part->type + 1] || is_wrapper(typing->types, part->type))
             continue;
         left--;
@@ -170,7 +176,7 @@ static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
     const uint64_t word = heap->params.pointer_size;
     VECTOR_EACH(const struct cleanup_part, part, typing->cleanup_parts) {
         struct g2h_object object;
-        if (part->kind != CLEANUP_HANDLE || cleanups_is_held(gatherer, part))
+        if (part->kind != CLEANUP_HANDLE || cleanups_passes_over(gatherer, part))
             continue;
         heap_object(heap, part->object, &object);
         for (uint64_t at = 0; at + word <= object.contents.size; at += 8) {
@@ -184,8 +190,30 @@ static struct g2h_error *hold_handles(struct cleanups_gatherer *gatherer)
     return marker_drain(gatherer->marker);
 }
 
+/* Finds the objects of the cleanups that wait to be run, if the heap has the records of all
+ * cleanups and handles: those of a process that was read as a whole. */
+static struct g2h_error *find_queued(struct cleanups_gatherer *gatherer)
+{
+    const struct g2h_heap *heap = gatherer->builder.heap;
+    if (!heap->facts.has_stack_objects || !heap_is_exact(heap))
+        return NULL;
+    gatherer->queued = zeroed_alloc(heap->object_count / 64 + 1, sizeof(*gatherer->queued));
+    TRY_MEMORY(gatherer->queued);
+    for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
+        const uint32_t object = record.otherroot.is_queued_cleanup
+                                    ? heap_find(heap, record.otherroot.pointer)
+                                    : NO_TARGET;
+        if (object != NO_TARGET)
+            bits_add(gatherer->queued, object);
+    }
+    return NULL;
+}
+
 static void gatherer_deinit(struct cleanups_gatherer *gatherer)
 {
+    free(gatherer->queued);
     builder_deinit(&gatherer->builder);
     map_deinit(&gatherer->alike_by_key);
     free(gatherer->alike.data);
@@ -206,6 +234,7 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
     _cleanup_(gatherer_deinit) struct cleanups_gatherer gatherer = {
         .marker = marker, .typing = graph->typing, .group = UINT32_MAX};
     builder_init(&gatherer.builder, &graph->roots, &sources);
+    TRY(find_queued(&gatherer));
     TRY(hold_kind(&gatherer, CLEANUP_CLOSURE));
     TRY(hold_kind(&gatherer, CLEANUP_ARGUMENT));
     TRY(hold_functions(&gatherer));
