@@ -372,15 +372,19 @@ static struct g2h_error *create_first_places(struct g2h_trend *trend, const stru
     return find_named(trend, &anywhere, name, sizeof(name) - 1, &found);
 }
 
-/* Adds what a node retains and counts to its place; several nodes may have one place. */
+/* Adds what a node retains and counts to its place; several nodes may have one place, whose entries
+ * are known if those of all of them are. */
 static struct g2h_error *trend_add_value(struct trend_heap *heap, uint32_t place,
                                          const struct merged *merged, uint32_t node)
 {
     while (heap->values.count <= place)
         TRY_MEMORY(vector_push(&heap->values, ((struct trend_value){0})));
-    heap->values.data[place].retained += merged_held(merged, node);
-    heap->values.data[place].count += merged->nodes.data[node].count;
-    heap->values.data[place].entries += merged->nodes.data[node].entries;
+    struct trend_value *value = &heap->values.data[place];
+    const uint64_t entries = merged->nodes.data[node].entries;
+    const bool is_known = entries > 0 && (value->count == 0 || value->entries > 0);
+    value->entries = is_known ? value->entries + entries : 0;
+    value->retained += merged_held(merged, node);
+    value->count += merged->nodes.data[node].count;
     return NULL;
 }
 
@@ -744,6 +748,16 @@ static struct g2h_error *find_age(const struct findings *findings, uint32_t item
     return held->aged.failed ? &error_no_memory : NULL;
 }
 
+/* Returns whether a node of the view is one of the objects of an item, and holds less than half of
+ * them: not the uppermost one of a tree. */
+static bool is_one_of_many(const struct findings *findings, uint32_t item, uint32_t node)
+{
+    return node != UINT32_MAX &&
+           findings->merged.of[g2h_dominators_number(findings->dominators, node)] == item &&
+           g2h_dominators_retained_size(findings->dominators, node) <
+               findings_node(findings, item)->retained / 2;
+}
+
 /* Finds what the report says of how a container is held: the path to it, its length, an example of
  * its entries, if that is another object, whether it is a single object, and its age; adds this to
  * trend->held. */
@@ -758,8 +772,10 @@ static struct g2h_error *hold_container(const struct container_search *search, u
     struct g2h_error *error = who_find_path(findings, &who);
     held.path = who.path; /* held owns it, after an error, too */
     held.length = who.length;
-    held.is_one = suspect->container.node == MERGED_NONE ||
-                  findings_node(findings, suspect->container.node)->count == 1;
+    held.containers = suspect->container.node == MERGED_NONE
+                          ? 1
+                          : findings_node(findings, suspect->container.node)->count;
+    held.is_example = is_one_of_many(findings, suspect->item, who.path_end);
     if (!error && suspect->container.node != MERGED_NONE && who.path_end != who.example.node)
         error = path_append(findings->paths, who.example.node, &held.example, &end);
     if (!error)
@@ -934,7 +950,9 @@ static struct g2h_error *find_goroutines(const struct findings *findings, const 
 static struct g2h_error *find_path(struct g2h_trend *trend, const struct findings *findings,
                                    const struct leaks *leaks, const struct trend_example *example)
 {
-    struct trend_held held = {.place = example->place};
+    const size_t last = trend->heaps.count - 1;
+    struct trend_held held = {.place = example->place,
+                              .is_example = trend_value_of(trend, last, example->place).count > 1};
     uint32_t end;
     if (example->number == 0)
         return NULL;

@@ -77,7 +77,8 @@ struct trend_held {
     struct text path;
     struct text example;  /* if path leads to the container: one of the objects; or empty */
     struct length length; /* of the container */
-    bool is_one;          /* there is one such container, not one per tenant */
+    bool is_example;      /* path leads to one of several objects */
+    uint64_t containers;  /* if it leads to a container, how many there are: 1, or one per tenant */
     /* Of goroutines: where they wait, on what, which go statement has started them, and how many of
      * them can never run again, and why. */
     struct text waits_at, wait_on, started_by, reason;

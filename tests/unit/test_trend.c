@@ -356,7 +356,7 @@ TEST(changing_holders)
     assert_non_null(strstr(text, "  (held by different roots over time) › "));
     assert_non_null(
         strstr(text, "      now in (held by several) › goroutines in several places › "));
-    assert_non_null(strstr(text, "      held by f0.f0  (local of main.leak)\n"));
+    assert_non_null(strstr(text, "      example f0.f0  (local of main.leak)\n"));
     free(text);
     free_founds(&founds);
     g2h_trend_destroy(trend);

@@ -175,13 +175,16 @@ static struct trend_value value_now(const struct trend_report *report,
 }
 
 /* Appends what of a container has become more: " entries in main.cache". The path is left out if it
- * leads to several containers, or none. */
+ * leads to none, or to one of several that have these entries together. */
 static void put_entries(const struct trend_report *report, const struct trend_found *found)
 {
     const struct trend_held *held = trend_held_of(report->trend, found->place);
     page_say(report->page, found->count.grown == 1 ? " entry" : " entries");
-    if (held && held->path.size > 0 && (held->is_one || found->has_entries) &&
-        (held->example.size > 0 || held->length.kind))
+    if (!held || held->path.size == 0)
+        return;
+    const bool has_all = found->has_entries && held->length.kind &&
+                         held->length.count == value_now(report, found).count;
+    if (has_all || (held->containers == 1 && (held->example.size > 0 || held->length.kind)))
         PUT(report->page, " in %.*s", 2 * report->page->columns, &held->path);
 }
 
@@ -280,14 +283,19 @@ static void put_goroutines(const struct trend_report *report, const struct trend
     PUT(report->page, "      each %b{each}\n|%n{goroutines}", held->each, held->goroutines);
 }
 
-/* Reports what holds what was found, and what that is: a map of so many entries. */
+/* Reports what holds what was found, and what that is: a map of so many entries, one of 50; or one
+ * of the objects that were found. */
 static void put_path_of(const struct trend_report *report, const struct trend_held *held)
 {
     const size_t most = 2 * report->page->columns;
-    PUT(report->page, "      held by %.*s{held_by}", most, &held->path);
+    PUT(report->page,
+        held->is_example ? "      example %.*s{held_by}" : "      held by %.*s{held_by}", most,
+        &held->path);
     if (held->length.kind)
         PUT(report->page, "<container>, a %s{kind} of %n{entries} %s</>", held->length.kind,
             held->length.count, held->length.count == 1 ? "entry" : "entries");
+    if (held->length.kind && held->containers > 1)
+        PUT(report->page, ", one of %n", held->containers);
     PUT(report->page, "\n");
     if (held->example.size > 0)
         PUT(report->page, "      example %.*s{example}\n", most, &held->example);
