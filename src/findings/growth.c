@@ -292,6 +292,18 @@ static uint64_t holder_key(uint64_t address, const char *class, size_t size)
     return map_hash_pair(map_hash_text(class, size), address);
 }
 
+/* Returns a hash of all names from the root to a node. */
+static uint64_t line_key(const struct merged *merged, uint32_t line)
+{
+    uint64_t key = 0;
+    for (; line != MERGED_NONE; line = merged->nodes.data[line].parent) {
+        size_t size;
+        const char *name = merged_name(merged, line, &size);
+        key = map_hash_pair(key, map_hash_text(name, size) + merged->nodes.data[line].kind);
+    }
+    return key;
+}
+
 /* Notes an object by the one that dominates it, the number above. */
 static struct g2h_error *note_below(const struct g2h_dominators *dominators,
                                     const struct merged *merged, uint32_t above, const char *class,
@@ -310,19 +322,59 @@ static struct g2h_error *note_below(const struct g2h_dominators *dominators,
     return NULL;
 }
 
+/* Adds an object that a holder holds to its samples: those with the lowest keys stay, so that it
+ * does not matter in which order they come. */
+static void add_sample(struct growth_holder *holder, uint64_t key)
+{
+    uint32_t highest = 0;
+    if (holder->sample_count < GROWTH_SAMPLES) {
+        holder->samples[holder->sample_count++] = key;
+        return;
+    }
+    for (uint32_t i = 1; i < GROWTH_SAMPLES; i++)
+        if (holder->samples[i] > holder->samples[highest])
+            highest = i;
+    holder->samples[highest] = MIN(holder->samples[highest], key);
+}
+
+/* Notes of each holder some of the objects that it holds. numbers: by number in the order of
+ * dominators, that in ret->list, plus 1. */
+static struct g2h_error *note_samples(const struct g2h_dominators *dominators,
+                                      const struct merged *merged, const uint32_t *numbers,
+                                      struct growth_holders *ret)
+{
+    for (uint32_t i = 1; i < merged->of_count; i++) {
+        const uint32_t above = g2h_dominators_above(dominators, i), number = numbers[above],
+                       node = g2h_dominators_node(dominators, i);
+        struct g2h_node read;
+        size_t size;
+        if (number == 0 || node == UINT32_MAX || merged->of[above] == MERGED_NONE)
+            continue;
+        const char *name = merged_name(merged, merged->of[above], &size);
+        g2h_view_brief(merged->view, node, &read);
+        add_sample(&ret->list.data[number - 1], holder_key(read.address, name, size));
+    }
+    for (uint32_t i = 0; i < ret->list.count; i++)
+        for (uint32_t j = 0; j < ret->list.data[i].sample_count; j++)
+            TRY_MEMORY(map_put(&ret->samples, ret->list.data[i].samples[j], i, &(uint32_t){0}));
+    return NULL;
+}
+
 struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
                                       const struct merged *merged, struct growth_holders *ret)
 {
     const struct merged_node *nodes = merged->nodes.data;
     const uint64_t least = merged_held(merged, 0) / SHARE_HOLDERS;
+    _cleanup_free_ uint32_t *numbers = zeroed_alloc(merged->of_count + 1, sizeof(*numbers));
+    TRY_MEMORY(numbers);
     for (uint32_t i = 1; i < merged->of_count; i++) {
         const uint32_t line = merged->of[i];
         const uint32_t node = g2h_dominators_node(dominators, i);
         struct g2h_node read;
         size_t size;
         if (line == MERGED_NONE || nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage ||
-            nodes[line].count < 2 || nodes[line].count > GROWTH_MOST_HOLDERS ||
-            nodes[line].retained < least || node == UINT32_MAX)
+            nodes[line].count > GROWTH_MOST_HOLDERS || nodes[line].retained < least ||
+            node == UINT32_MAX)
             continue;
         g2h_view_brief(merged->view, node, &read);
         const char *name = merged_name(merged, line, &size);
@@ -333,15 +385,20 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
         const struct growth_holder holder = {.retained =
                                                  g2h_dominators_retained_size(dominators, node)};
         TRY_MEMORY(vector_push(&ret->list, holder));
+        numbers[i] = number + 1;
+        TRY_MEMORY(
+            map_put(&ret->lines, line_key(merged, line), as_u32(nodes[line].count), &number));
         TRY(note_below(dominators, merged, g2h_dominators_above(dominators, i), name, size, ret));
     }
-    return NULL;
+    return note_samples(dominators, merged, numbers, ret);
 }
 
 void growth_holders_deinit(struct growth_holders *holders)
 {
     map_deinit(&holders->numbers);
     map_deinit(&holders->below);
+    map_deinit(&holders->samples);
+    map_deinit(&holders->lines);
     free(holders->list.data);
 }
 
@@ -359,6 +416,18 @@ uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t addr
     return number == MAP_NONE || holders->list.data[number].has_twin
                ? UINT64_MAX
                : holders->list.data[number].retained;
+}
+
+uint32_t growth_holder_of_sample(const struct growth_holders *holders, uint64_t address,
+                                 const char *class, size_t size)
+{
+    return map_get(&holders->samples, holder_key(address, class, size));
+}
+
+uint32_t growth_holders_in_line(const struct growth_holders *holders, const struct merged *merged,
+                                uint32_t line)
+{
+    return map_get(&holders->lines, line_key(merged, line));
 }
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base)

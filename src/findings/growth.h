@@ -61,13 +61,15 @@ struct growth_class {
 
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
-/* How many objects of a node are known one by one. */
-enum { GROWTH_MOST_HOLDERS = 256 };
+/* How many objects of a node are known one by one, and how many of what each of these holds. */
+enum { GROWTH_MOST_HOLDERS = 256, GROWTH_SAMPLES = 8 };
 
 /* A single object of an earlier heap. */
 struct growth_holder {
     uint64_t retained;
     bool has_twin; /* the object that dominates it dominates others of its class */
+    uint32_t sample_count;
+    uint64_t samples[GROWTH_SAMPLES]; /* keys of objects that it holds, chosen by their addresses */
 };
 
 /* Single objects of an earlier heap, of nodes of the merged tree that have a few, such as the
@@ -75,6 +77,8 @@ struct growth_holder {
 struct growth_holders {
     struct map numbers; /* hash of an object's address and class → number in list */
     struct map below;   /* the same of the object that dominates it and its own class */
+    struct map samples; /* the same of one of its samples and its own class */
+    struct map lines;   /* hash of the names from the root to a node → how many objects it had */
     VECTOR(struct growth_holder) list;
 };
 
@@ -95,6 +99,16 @@ uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t add
  * or none. size is that of the class's name. */
 uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
                              const char *class, size_t size);
+
+/* Returns the number in holders->list of the object of a class that held one of its samples, the
+ * object at this address; MAP_NONE: that is none. A slice that has moved to grow has kept these. */
+uint32_t growth_holder_of_sample(const struct growth_holders *holders, uint64_t address,
+                                 const char *class, size_t size);
+
+/* Returns how many objects a node of the merged tree had whose names from the root are those of
+ * line, a node of this tree; MAP_NONE if its objects are not known. */
+uint32_t growth_holders_in_line(const struct growth_holders *holders, const struct merged *merged,
+                                uint32_t line);
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base);
 

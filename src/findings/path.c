@@ -1098,11 +1098,22 @@ static struct g2h_error *find_next(struct paths *paths, uint32_t from, uint32_t 
                : find_once(paths, from, to, target, MOST_VISITED, ret_found);
 }
 
+/* Returns whether an earlier heap may tell a node from others that are as heavy, because it is one
+ * of a few: only one of them may have grown. */
+static bool is_one_of_few(const struct paths *paths, uint32_t node)
+{
+    return paths->findings->holders &&
+           paths->findings->merged.nodes.data[merged_in(paths, node)].count <= GROWTH_MOST_HOLDERS;
+}
+
 /* Finds the path to the node itself, the last one. If it cannot be found among many, one that is
  * merged with it is as true, if not as heavy. */
 static struct g2h_error *find_last(struct paths *paths, uint32_t from, uint32_t to, bool *ret_found)
 {
-    TRY(find_next(paths, from, to, EQUAL, ret_found));
+    const enum path_target first = is_one_of_few(paths, to) ? EXACT : EQUAL;
+    TRY(find_next(paths, from, to, first, ret_found));
+    if (!*ret_found && first != EQUAL)
+        TRY(find_next(paths, from, to, EQUAL, ret_found));
     if (!*ret_found)
         TRY(find_once(paths, from, to, EQUAL, MOST_VISITED * TIMES, ret_found));
     return *ret_found ? NULL : find_next(paths, from, to, ALIKE, ret_found);

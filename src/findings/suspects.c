@@ -1476,16 +1476,19 @@ static bool find_most(struct example_finder *finder, struct example *ret)
     return false;
 }
 
-/* Objects of one line, by their numbers. */
+/* Objects of one line, by their numbers, ascending; and what each retained in the base, UINT64_MAX
+ * if the base does not know it. */
 struct peers {
-    uint32_t count;
+    uint32_t line, count;
     uint32_t numbers[GROWTH_MOST_HOLDERS];
+    uint64_t before[GROWTH_MOST_HOLDERS];
 };
 
 /* Lists the objects of a line that hold any of the suspect's. Returns false if they are too many.
  */
 static bool list_peers(const struct example_finder *finder, uint32_t line, struct peers *ret)
 {
+    ret->line = line;
     ret->count = 0;
     VECTOR_EACH(const uint32_t, number, finder->upwards) {
         if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
@@ -1509,29 +1512,125 @@ static bool has_twin(const struct example_finder *finder, const struct peers *pe
     return false;
 }
 
-/* Sets *ret to by how much a holder has grown since the base, or, if the base does not know it, to
- * all that it retains: it may be new. A slice that has moved to grow is known by the object that
- * holds it alone. Returns whether the base knows it. */
-static bool holder_growth(const struct example_finder *finder, const struct peers *peers,
-                          uint32_t number, uint64_t *ret)
+/* Returns what a holder retained in the base; UINT64_MAX if the base does not know it. A slice that
+ * has moved to grow is known by the object that holds it alone. */
+static uint64_t retained_before(const struct example_finder *finder, const struct peers *peers,
+                                uint32_t number)
 {
     const struct findings *findings = finder->findings;
     const uint32_t over = node_of(finder, above(finder, number));
     struct g2h_node node;
     size_t size;
-    const char *class = merged_name(&findings->merged, line_of(finder, number), &size);
+    const char *class = merged_name(&findings->merged, peers->line, &size);
     g2h_view_brief(findings->view, node_of(finder, number), &node);
-    const uint64_t now = retained_by(finder, number);
-    uint64_t before = growth_holder_before(findings->holders, node.address, class, size);
-    if (before == UINT64_MAX && over != NONE && !has_twin(finder, peers, number)) {
-        g2h_view_brief(findings->view, over, &node);
-        before = growth_holder_below(findings->holders, node.address, class, size);
+    const uint64_t before = growth_holder_before(findings->holders, node.address, class, size);
+    if (before != UINT64_MAX || over == NONE || has_twin(finder, peers, number))
+        return before;
+    g2h_view_brief(findings->view, over, &node);
+    return growth_holder_below(findings->holders, node.address, class, size);
+}
+
+/* A sample of what an object held in the base, and the peer that holds it now. */
+struct kept_sample {
+    uint32_t holder, peer; /* numbers in findings->holders->list, and in peers */
+};
+
+typedef VECTOR(struct kept_sample) kept_samples;
+
+static int compare_samples(const void *a, const void *b)
+{
+    const struct kept_sample *one = a;
+    const struct kept_sample *other = b;
+    if (one->holder != other->holder)
+        return COMPARE(one->holder, other->holder);
+    return COMPARE(one->peer, other->peer);
+}
+
+/* Returns the position of a number among peers, or their count if it is none of them. */
+static uint32_t position_of(const struct peers *peers, uint32_t number)
+{
+    uint32_t low = 0;
+    uint32_t high = peers->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (peers->numbers[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    const bool is_known = before != UINT64_MAX;
-    *ret = now;
-    if (is_known)
-        *ret = now > before ? now - before : 0;
-    return is_known;
+    return low < peers->count && peers->numbers[low] == number ? low : peers->count;
+}
+
+/* Finds the samples that the peers hold which the base does not know. */
+static struct g2h_error *find_samples(const struct example_finder *finder,
+                                      const struct peers *peers, kept_samples *ret)
+{
+    const struct findings *findings = finder->findings;
+    size_t size;
+    const char *class = merged_name(&findings->merged, peers->line, &size);
+    for (uint32_t i = 1; i < finder->count; i++) {
+        struct g2h_node node;
+        if (line_of(finder, above(finder, i)) != peers->line || node_of(finder, i) == NONE)
+            continue;
+        const uint32_t peer = position_of(peers, above(finder, i));
+        if (peer == peers->count || peers->before[peer] != UINT64_MAX)
+            continue;
+        g2h_view_brief(findings->view, node_of(finder, i), &node);
+        const uint32_t holder =
+            growth_holder_of_sample(findings->holders, node.address, class, size);
+        if (holder != MAP_NONE)
+            TRY_MEMORY(vector_push(ret, ((struct kept_sample){holder, peer})));
+    }
+    vector_sort(ret, compare_samples);
+    return NULL;
+}
+
+/* Finds what peers retained that have moved: the one that has most of the samples of an object of
+ * the base is that object, because append copies what a slice has. */
+static struct g2h_error *find_moved_peers(const struct example_finder *finder, struct peers *peers)
+{
+    const struct growth_holder *holders = finder->findings->holders->list.data;
+    _cleanup_vector_ kept_samples samples = {0};
+    uint32_t kept = 0;
+    TRY(find_samples(finder, peers, &samples));
+    for (size_t i = 0; i < samples.count; i++) {
+        const struct kept_sample *sample = &samples.data[i];
+        kept = i > 0 && compare_samples(sample - 1, sample) == 0 ? kept + 1 : 1;
+        if (kept > holders[sample->holder].sample_count / 2)
+            peers->before[sample->peer] = holders[sample->holder].retained;
+    }
+    return NULL;
+}
+
+/* Returns how many of the peers the base knows. */
+static uint32_t count_known(const struct peers *peers)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < peers->count; i++)
+        count += peers->before[i] != UINT64_MAX;
+    return count;
+}
+
+/* Returns whether the peers that the base knows are as many as their line had there: the others are
+ * new. */
+static bool are_others_new(const struct findings *findings, const struct peers *peers)
+{
+    return count_known(peers) ==
+           growth_holders_in_line(findings->holders, &findings->merged, peers->line);
+}
+
+/* Finds what each of the peers retained in the base. */
+static struct g2h_error *find_before(const struct example_finder *finder, struct peers *peers)
+{
+    for (uint32_t i = 0; i < peers->count; i++)
+        peers->before[i] = retained_before(finder, peers, peers->numbers[i]);
+    if (count_known(peers) < peers->count)
+        TRY(find_moved_peers(finder, peers));
+    if (!are_others_new(finder->findings, peers))
+        return NULL;
+    for (uint32_t i = 0; i < peers->count; i++)
+        peers->before[i] = peers->before[i] == UINT64_MAX ? 0 : peers->before[i];
+    return NULL;
 }
 
 /* Returns by how much a node has grown, or, in a trend, what it retains. */
@@ -1543,8 +1642,9 @@ static uint64_t weight_of(const struct findings *findings, uint32_t node)
 
 /* Finds the holder that has most of the growth since the base, among those that hold the objects,
  * the nearest first, up to where as much else has grown; if there is one, leaves near as it is for
- * that holder. Of two caches of equal size only one may leak. */
-static void find_most_grown(struct example_finder *finder, struct example *ret)
+ * that holder. Of two caches of equal size only one may leak. What the base does not know, though
+ * it may not be new, counts, but is not named. */
+static struct g2h_error *find_most_grown(struct example_finder *finder, struct example *ret)
 {
     const struct findings *findings = finder->findings;
     uint32_t line = findings_node(findings, finder->item)->parent;
@@ -1555,18 +1655,21 @@ static void find_most_grown(struct example_finder *finder, struct example *ret)
         uint32_t holder = NONE;
         struct peers peers;
         if (weight_of(findings, finder->item) < weight_of(findings, line) / 2)
-            return;
+            return NULL;
         if (node->kind != MERGED_CLASS || node->count < 2 || node->count > GROWTH_MOST_HOLDERS ||
             finder->is_item[line] || !list_peers(finder, line, &peers))
             continue;
+        TRY(find_before(finder, &peers));
         for (uint32_t j = 0; j < peers.count; j++) {
-            const uint32_t number = peers.numbers[j];
-            uint64_t grown;
-            const bool is_known = holder_growth(finder, &peers, number, &grown);
+            const bool is_known = peers.before[j] != UINT64_MAX;
+            const uint64_t now = retained_by(finder, peers.numbers[j]);
+            uint64_t grown = now;
+            if (is_known)
+                grown = now > peers.before[j] ? now - peers.before[j] : 0;
             sum += grown;
             if (is_known && grown > most) {
                 most = grown;
-                holder = number;
+                holder = peers.numbers[j];
             }
         }
         if (holder == NONE || most <= sum / 2 || most / 3 * peers.count <= sum / 2)
@@ -1578,8 +1681,9 @@ static void find_most_grown(struct example_finder *finder, struct example *ret)
             ret->above = line == finder->above ? ret->holders : above;
             ret->grown = most;
         }
-        return;
+        return NULL;
     }
+    return NULL;
 }
 
 /* ---- the object ---- */
@@ -1731,7 +1835,7 @@ struct g2h_error *example_find(const struct findings *findings, uint32_t item, s
     if (!find_most(&finder, ret))
         ret->most = NONE;
     if (findings->holders)
-        find_most_grown(&finder, ret);
+        TRY(find_most_grown(&finder, ret));
     const uint32_t node = heaviest(&finder, ret->most);
     count_above(&finder, ret); /* the last: it changes near */
     ret->node = node != NONE ? node : findings_node(findings, item)->example;

@@ -73,6 +73,15 @@
 //	base
 //	is r.suspects[0].count_grown === 20000
 //	is !(r.suspects[0].most?.retained_grown > 4e6)
+//	case queuedGrown SHAPE=queued
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 80010
+//	says held by     \S.*\["mail"\], a slice of 40,000 entries$
+//	says mostly      \S.*\["mail"\] alone has grown by 2\.\d+ MB$
+//	case appearedGrown SHAPE=appeared
+//	base
+//	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 60000
+//	says mostly      \S.*\["mail"\] alone has grown by [23]\.\d+ MB$
 package main
 
 import (
@@ -142,6 +151,7 @@ var (
 	counter, line        waiters
 	texts                = map[string]map[string]string{"de": {}, "en": {}, "fr": {}}
 	deadline             *time.Timer
+	queues               = map[string][]*user{}
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
 	goneByName           = map[string]*user{}
 	liveByName           = map[string]*user{}
@@ -239,6 +249,12 @@ func fill(shape string, many int) {
 			}
 		case "moved": // append moves the array
 			both.second.all = append(both.second.all, &user{id: made})
+		case "queued": // then as long as another one
+			enqueue("mail", 1)
+		case "appeared": // after the base
+			if made > many {
+				enqueue("mail", 1)
+			}
 		case "border":
 			keep(liveByID, liveByName, made)
 			if j%1000 == 0 {
@@ -286,6 +302,13 @@ func keep(byID map[int]*user, byName map[string]*user, id int) {
 	byID[id], byName[each.name] = each, each
 }
 
+//go:noinline
+func enqueue(name string, many int) {
+	for i := 0; i < many; i++ {
+		queues[name] = append(queues[name], &user{id: i})
+	}
+}
+
 // handOver goes on in another thread, and so most likely on another processor.
 func handOver() {
 	done := make(chan bool)
@@ -314,6 +337,12 @@ func main() {
 	for i := 0; shape == "moved" && i < 60000; i++ {
 		both.first.all = append(both.first.all, &user{id: i})
 		both.second.all = append(both.second.all, &user{id: i})
+	}
+	if shape == "queued" {
+		enqueue("sms", 10)
+	}
+	if shape == "queued" || shape == "appeared" {
+		enqueue("billing", 40000)
 	}
 	for i := 0; shape == "border" && i < 10000; i++ {
 		keep(goneByID, goneByName, -20000-i)
