@@ -53,6 +53,12 @@ type file struct{ parts []string }
 
 func (f *file) Close() error { f.parts = nil; return nil }
 
+// shelf is an object that has one slice, of records without a name of their own.
+type shelf struct {
+	name string
+	kept []*struct{ inner *record }
+}
+
 type account struct {
 	lock   sync.Mutex
 	access sync.RWMutex
@@ -80,6 +86,7 @@ var (
 	forever      = make(chan int)
 	accounts [2]account
 	iterator []func() (int, bool)
+	shelves  = map[string]*shelf{"first": {name: "first"}}
 )
 
 func newRecord(i int) *record {
@@ -105,6 +112,9 @@ func fill() {
 		heap.Push(&best, newRecord(i))
 		recent.PushBack(newRecord(i))
 		byName.Store(fmt.Sprint("name", i), newRecord(i))
+	}
+	for i := range 1200 {
+		shelves["first"].kept = append(shelves["first"].kept, &struct{ inner *record }{newRecord(i)})
 	}
 	queue = queue[300:320]
 	clear(emptied)
@@ -137,9 +147,9 @@ func labelled(tenant string, i int) {
 func receive(r *record) int { return <-forever + len(r.name) }
 
 //go:noinline
-func tick(r *record) {
+func tick(r *record, page []byte) {
 	for range time.NewTicker(time.Hour).C {
-		r.body[0]++
+		r.body[0] += int64(len(page) + int(page[0]))
 	}
 }
 
@@ -167,9 +177,11 @@ func counted(most int) iter.Seq[int] {
 }
 
 func leak() {
+	for i := range 12 { // a pattern begins at ten
+		go tick(newRecord(i), make([]byte, 24<<10))
+	}
 	for i := range 8 {
 		go labelled([]string{"red", "green"}[i%2], i)
-		go tick(newRecord(i))
 		never := make(chan *record)
 		go func() { never <- newRecord(i) }()
 		go twice(new(sync.Mutex))
