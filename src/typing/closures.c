@@ -106,6 +106,7 @@ static uint32_t closures_receiver_of(const struct closures_maker *maker,
     const char *text = (const char *)name->data;
     size_t size = name->size;
     char buffer[512];
+    /* The last condition: with a star before it, the name must fit into the buffer. */
     if (size < 4 || memcmp(text + size - 3, "-fm", 3) != 0 || size > sizeof(buffer) - 2)
         return TYPE_NONE;
     const char *dot = memrchr(text, '.', size);
@@ -233,7 +234,7 @@ static bool add_closure(struct closures_maker *maker, uint64_t entry, const stru
         return false;
     if (!add_captured(maker, &type, captured, count, last_is_value))
         return false;
-    type.size = (type.size + word - 1) / word * word;
+    type.size = (type.size + word - 1) / word * word; /* as Go aligns a struct with a pointer */
     return types_add(types, &type, &number) &&
            map_put(last_is_value ? &maker->typing->closure_of_value
                                  : &maker->typing->closure_by_entry,
@@ -264,7 +265,7 @@ static bool find_layouts(struct closures_maker *maker)
         if (!vector_push(&maker->layouts, layout) ||
             !map_put(&maker->layouts_by_first, key, number, &known))
             return false;
-        map_set(&maker->layouts_by_first, key, number);
+        map_set(&maker->layouts_by_first, key, number); /* it leads to the one that was there */
         if (!map_put(&maker->is_layout, i, 1, &known))
             return false;
     }
@@ -319,7 +320,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     uint32_t names[MOST_VARIABLES];
     /* A bit per variable that a field has already. */
     uint64_t taken = 0;
-    if (count > MOST_VARIABLES || fields > count + 1)
+    if (count > MOST_VARIABLES || fields > count + 1) /* and 1: the code pointer */
         return true;
     for (uint32_t i = 1; i < fields; i++) {
         const struct type_field *field = &types->fields.data[first + i];
@@ -331,7 +332,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
                 if (found == count && (taken >> j & 1) == 0)
                     found = j;
             }
-        if (found == count)
+        if (found == count) /* no variable is left for the field */
             return true;
         taken |= UINT64_C(1) << found;
         /* If several variables have the type, it is not known which of them the field is. */
@@ -341,7 +342,7 @@ static bool add_by_layout(struct closures_maker *maker, const struct g2h_bytes *
     if (!begin_closure(maker, name, &type))
         return false;
     for (uint32_t i = 1; i < fields; i++) {
-        const struct type_field field = types->fields.data[first + i];
+        const struct type_field field = types->fields.data[first + i]; /* a copy: fields may move */
         if (!closures_add_field(maker, &type, names[i - 1], field.type, field.offset))
             return false;
     }

@@ -40,6 +40,7 @@ void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum
  * value directly, in its data word. */
 static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 {
+    /* 64 stops at damaged types that contain themselves. */
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
         const struct type *type = types_get(types, number);
         if (type->kind == TYPE_ARRAY) {
@@ -101,7 +102,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     case TARGET_MANY:
         refer_if_known(typer, REFERENCE_ARRAY, pointer, type->elem, 0);
         break;
-    case TARGET_COUNTED:
+    case TARGET_COUNTED: /* not for 0, which as a count means that it is not known */
         if (word_near(heap, at, extent, type->length, &word) && word > 0)
             refer_if_known(typer, REFERENCE_ARRAY, pointer, type->elem, word);
         break;
@@ -160,10 +161,12 @@ static void find_interface(const struct typing *typing, struct known_interface *
     uint32_t number = typing_interface_type(typing, known->first, known->is_empty);
     known->state = number == TYPE_NONE ? INTERFACE_OF_NONE : INTERFACE_LEADS;
     known->type = number;
-    if (number != TYPE_NONE && typer_type_of(typing, number)->direct_interface &&
-        ((number = only_pointer_field(typing->types, number)) == TYPE_NONE ||
-         !word_reference(typing->types, number, &form, &known->type)))
-        known->state = INTERFACE_LEADS_NOWHERE;
+    if (number != TYPE_NONE && typer_type_of(typing, number)->direct_interface) {
+        /* The data word is the value itself, not a pointer to it. */
+        number = only_pointer_field(typing->types, number);
+        if (number == TYPE_NONE || !word_reference(typing->types, number, &form, &known->type))
+            known->state = INTERFACE_LEADS_NOWHERE;
+    }
     known->form = (uint8_t)form;
 }
 
@@ -180,7 +183,7 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
         known->is_empty = is_empty;
         find_interface(typer->typing, known);
     }
-    if (known->state == INTERFACE_LEADS && data != 0)
+    if (known->state == INTERFACE_LEADS && data != 0) /* a nil pointer has a type, too */
         typer_refer(typer, (enum reference_form)known->form, data, 0, known->type, target, source);
     return known->state != INTERFACE_OF_NONE;
 }
@@ -207,7 +210,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
         break;
     case TYPE_SLICE: {
         const uint64_t capacity = heap_word(heap, at + 2 * word);
-        if (capacity > 0)
+        if (capacity > 0) /* as a count, 0 means that it is not known */
             refer_if_known(typer, REFERENCE_ARRAY, &pointer, type->elem, capacity);
         break;
     }
@@ -247,7 +250,7 @@ static void follow_fields(struct typer *typer, const struct claimed *claimed)
         if (start > stored || map->size > stored - start)
             break;
         for (uint32_t j = 0; j < map->field_count; j++)
-            if (map->fields[j].is_string == typer->texts_only)
+            if (map->fields[j].is_string == typer->texts_only) /* strings in a pass of their own */
                 typer_follow(typer, claimed->extent.begin + start + map->fields[j].offset,
                              &claimed->extent, &map->fields[j], NO_TARGET, SOURCE_POINTER);
     }
@@ -271,7 +274,7 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
         break;
     case WORD_SLICE:
         count = word_at(heap, at + word->offset + 2 * size);
-        if (count > 0)
+        if (count > 0) /* as in typer_follow() */
             typer_refer(typer, REFERENCE_ARRAY, value, count, word->type, hit, SOURCE_POINTER);
         break;
     case WORD_INTERFACE:

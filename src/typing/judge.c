@@ -34,7 +34,7 @@ static int compare_names(const struct types *types, uint32_t one, uint32_t other
 }
 
 /* Returns how many types of the same size are nested in a type: struct{conn} is deeper than
- * conn. */
+ * conn. 64 stops at damaged types that contain themselves. */
 static unsigned judge_depth_of(const struct types *types, uint32_t number)
 {
     const uint64_t size = types_size(types, number);
@@ -84,15 +84,15 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
         return type->role != ROLE_NONE;
     if ((one->source == SOURCE_GUESS) != (other->source == SOURCE_GUESS))
         return other->source == SOURCE_GUESS;
-    if (type->is_generic != rival->is_generic)
+    if (type->is_generic != rival->is_generic) /* the runtime's own view of any map, say */
         return !type->is_generic;
-    if (one->is_exact != other->is_exact)
+    if (one->is_exact != other->is_exact) /* it explains all of the object */
         return one->is_exact;
     if (!one->is_exact && one->is_array != other->is_array)
         return one->is_array; /* the array fills the slot */
     if (type->size != rival->size)
-        return type->size > rival->size; /* the outer type */
-    if (one->is_array != other->is_array)
+        return type->size > rival->size;  /* the outer type */
+    if (one->is_array != other->is_array) /* a pointer to a value also leads to the first of many */
         return one->is_array;
     const unsigned depth = judge_depth_of(typing->types, one->type),
                    rival_depth = judge_depth_of(typing->types, other->type);
@@ -142,6 +142,13 @@ static bool guess_completes(const struct typing *typing, const struct candidate 
 
 enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 
+/* Returns whether a part is a further claim on the start of its object, which begins at base. A
+ * part with a count is an array that need not reach to the end of the slot, so it is none. */
+static bool is_claim_on_start(const struct typed_part *part, uint64_t base)
+{
+    return part->offset == base && part->count == 0;
+}
+
 /* Drops the parts that follow from the claims on the object's start: a field of a struct that is
  * known to be there. If such a claim comes before them, they are not added at all (is_old_news() in
  * propose.c); if they come before it, they must be dropped here, because the result must not depend
@@ -158,7 +165,7 @@ static void drop_contained_parts(struct typing *typing, uint32_t object, struct 
     for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
         const struct typed_part *part = &shard->parts.data[at];
         struct candidate candidate = {part->type, part->is_array, part->is_exact, part->source};
-        if (part->offset != base || part->count != 0)
+        if (!is_claim_on_start(part, base))
             continue;
         for (size_t i = 0; i < count; i++) /* holders has the best candidates, the best first */
             if (is_better(typing, &candidate, &holders[i])) {
@@ -191,22 +198,23 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     const struct candidate header = candidate_of_claim(*claim);
     const bool has_header = header.source == SOURCE_HEADER;
     struct candidate best = header;
-    bool any = !has_header;
+    /* The header yields to the first that passes the test below, and only then these compete. */
+    bool competes = !has_header;
     for (uint32_t at = first; at != UINT32_MAX; at = shard->parts.data[at].next) {
         const struct typed_part *part = &shard->parts.data[at];
         const struct candidate candidate = {part->type, part->is_array, part->is_exact,
                                             part->source};
-        if (part->offset != base || part->count != 0 ||
+        if (!is_claim_on_start(part, base) ||
             (has_header && !header_yields_to(typing, &header, &candidate)))
             continue;
-        if (!any || is_better(typing, &candidate, &best))
+        if (!competes || is_better(typing, &candidate, &best))
             best = candidate;
-        any = true;
+        competes = true;
     }
     for (uint32_t at = first; at != UINT32_MAX && !has_header; at = shard->parts.data[at].next) {
         const struct typed_part *part = &shard->parts.data[at];
         const struct candidate guess = {part->type, part->is_array, part->is_exact, part->source};
-        if (part->offset == base && part->count == 0 && guess_completes(typing, &best, &guess))
+        if (is_claim_on_start(part, base) && guess_completes(typing, &best, &guess))
             best = guess; /* an object has only one guess */
     }
     *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
@@ -256,7 +264,7 @@ static struct g2h_error *sort_parts(struct typing *typing, struct shard *shard)
         return NULL;
     qsort_r(shard->parts.data, shard->parts.count, sizeof(*shard->parts.data), judge_compare_parts,
             typing);
-    const size_t objects = shard->first.count;
+    const size_t objects = shard->first.count; /* its parts have other numbers now */
     map_deinit(&shard->first);
     if (!map_reserve(&shard->first, objects))
         return &error_no_memory;

@@ -76,6 +76,7 @@ static bool find_swiss(const struct types *types, uint32_t map, struct swiss_lay
            find_small_field(types, header, "dirPtr", &ret->directory) &&
            find_small_field(types, header, "dirLen", &ret->length) &&
            find_small_field(types, header, "globalDepth", &ret->depth) &&
+           /* role_of() tells them apart by the size */
            size_class(ret->table_size) != size_class(ret->map_size);
 }
 
@@ -132,9 +133,10 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
     const struct types *types = typing->types;
     const uint32_t count = as_u32(types->list.count);
     *finder = (struct map_finder){0};
-    for (uint32_t i = 0; i < count && !finder->is_classic; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (types_get(types, i)->kind != TYPE_MAP || types_get(types, i)->header >= count)
             continue;
+        /* The first map type decides: there are no tables if it is none of Swiss tables. */
         if (finder->map_tables.count == 0 && !find_swiss(types, i, &finder->swiss)) {
             finder->is_classic = find_classic(types, i, &finder->classic);
             break;
@@ -209,6 +211,7 @@ static uint32_t map_of_array(const struct map_finder_search *search, const struc
     const uint32_t claim = __atomic_load_n(&typing->claims[array->object], __ATOMIC_RELAXED);
     if (claim != 0) {
         const struct type *part = typer_type_of(typing, (claim & CLAIM_TYPE) - 1);
+        /* The elem of a bucket or group is its map type. */
         if ((part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET) &&
             is_allocated_for(typing, array->object, array->allocated, part->size))
             return part->elem;

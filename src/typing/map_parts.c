@@ -145,6 +145,7 @@ static bool usage_agrees(const struct map_parts *parts, const struct g2h_bytes *
     uint64_t used = 0;
     for (uint64_t i = 0; i < count && i < COUNTED_LIMIT; i++)
         used += used_slots(parts, values->data + i * size);
+    /* Of more than COUNTED_LIMIT only a part was counted. */
     return used > 0 &&
            (array->all_used && count <= COUNTED_LIMIT ? used == array->used : used <= array->used);
 }
@@ -186,6 +187,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
     const struct g2h_heap *heap = typing->heap;
     const uint32_t number = heap_find(heap, address);
     assert(count > 0);
+    /* Between the objects may be a stack, but also memory that has been freed. */
     if (type >= typing->types->list.count || number == NO_TARGET)
         return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
     const struct slot_class *slot_class = heap_slot_class(heap, number);
@@ -212,6 +214,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         heap_object(heap, number, &object);
         if (!value_fits(&object, NULL, map, offset, &rest))
             return DISAGREES;
+        /* Of several values only the first was compared, so the others are the rest. */
         rest = rest && count == 1 && !rest_repeats(typing, slot_class, &object, map);
     }
     const uint32_t claim = __atomic_load_n(&typing->claims[number], __ATOMIC_RELAXED);
@@ -253,6 +256,7 @@ static enum agreement slice_agrees(struct typer *typer, const uint8_t *at, uint3
     const uint64_t capacity = heap_word(heap, at + 2 * word);
     if (length > capacity || (address == 0 && capacity > 0))
         return DISAGREES;
+    /* Without elements, it does not matter where it points. */
     return capacity == 0 ? AGREES : values_agree(typer, address, elem, capacity);
 }
 

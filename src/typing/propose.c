@@ -66,7 +66,8 @@ static bool is_in_array_field(const struct typing *typing, const struct proposal
 }
 
 /* Returns whether a slice that ends before its slot does leads into an array of its own, whose
- * capacity was cut: "b[100:112:112]". It does unless a struct may have the array as a field. */
+ * capacity was cut: "b[100:112:112]". It does unless a struct may have the array as a field, or the
+ * object is a tiny block, in which other values may follow. */
 static bool is_cut_slice(const struct typing *typing, const struct proposal *proposal)
 {
     const struct slot_class *slot_class = proposal->slot_class;
@@ -95,6 +96,7 @@ static bool ends_with_slot(const struct typing *typing, const struct proposal *p
 {
     const struct slot_class *slot_class = proposal->slot_class;
     const uint64_t size = proposal->reference->count * proposal->map->size;
+    /* Several small values may share a tiny block: only one that fills it is alone there. */
     if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         return proposal->offset == proposal->base && fills_slot(typing, slot_class, size);
     return proposal->reference->count == 0 ||
@@ -135,6 +137,7 @@ static void propose_array_part(struct typer *typer, const struct proposal *propo
                               .source = reference->source,
                               .is_array = true};
     if (proposal->slot_class->has_pointers) {
+        /* FIELD_STRIDE: fields_near() may begin before the array */
         if ((map->word_count == 0 && !is_field_without_pointers(typer->typing, proposal)) ||
             !field_index_take(index, reference->count * map->word_count + FIELD_STRIDE / 16))
             return;
@@ -240,6 +243,7 @@ static void propose_value(struct typer *typer, const struct proposal *proposal)
             return;
     } else if (map->known) {
         heap_object(typing->heap, number, &object);
+        /* At the object's begin the list is read from its start in any case. */
         struct field_index *index =
             offset >= FIELD_STRIDE ? typer_field_index(typer, number, &object) : NULL;
         if (!field_index_take(index, map->word_count + FIELD_STRIDE / 16))
@@ -597,7 +601,7 @@ void typer_flush(struct typer *typer)
             propose_resolved(typer, reference->target, slot_class, offset, reference);
         else if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
-        else if (!slot_class->has_pointers)
+        else if (!slot_class->has_pointers) /* the bytes of strings have none */
             claim_text(typing, reference->target, slot_class->size, offset, reference->count);
     }
 }

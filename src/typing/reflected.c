@@ -237,7 +237,8 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
                    count = heap_word(heap, contents->data + parts + 2 * word);
     const int release = reader->typing->release.minor;
     const bool is_shifted = release >= SINCE_SHIFTED_OFFSET && release < SINCE_EMBEDDED_FLAG;
-    VECTOR(struct type_field) fields = {0}; /* nested types add their fields first */
+    /* Kept here until all have been read: nested types add theirs to reader->types meanwhile. */
+    VECTOR(struct type_field) fields = {0};
     uint64_t end = 0;
     bool good = count <= reader->parts;
     const uint8_t *at =
@@ -251,7 +252,7 @@ static bool reflected_read_fields(struct reflected_reader *reader, const struct 
         struct type_field field = {.offset = heap_word(heap, at + 2 * word)};
         struct g2h_bytes text;
         uint8_t flags;
-        reader->parts -= reader->parts > 0;
+        reader->parts -= reader->parts > 0; /* nested types may have used it up */
         field.type = type_at(reader, heap_word(heap, at + word), depth);
         good = field.type != TYPE_NONE &&
                reflected_read_name(reader, heap_word(heap, at), &text, &flags);

@@ -131,7 +131,7 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size;
     const uint64_t offset = typing->elemtype_offset;
-    if (offset == 0 || contents->size < offset + word)
+    if (offset == 0 || contents->size < offset + word) /* 0: it is not known */
         return;
     const uint64_t address = heap_word(heap, contents->data + offset),
                    count = heap_word(heap, contents->data),
@@ -153,7 +153,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     struct g2h_object record;
-    if (heap_object_base(heap, object) != 0)
+    if (heap_object_base(heap, object) != 0) /* it has a malloc header */
         return;
     heap_object(heap, object, &record);
     sweep_channel(typer, object, &record.contents);
@@ -304,7 +304,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
             continue;
         if (count > (segment->contents.size - offset) / map->size)
             count = (segment->contents.size - offset) / map->size;
-        if (count * map->size > left)
+        if (count * map->size > left) /* a smaller one may follow */
             continue;
         left -= count * map->size;
         seed_elements(typer, segment, offset, map, count);
@@ -405,6 +405,8 @@ static const uint8_t *find_local_bytes(const struct typing *typing, const struct
         if (offset < piece->offset || piece->size < size ||
             offset - piece->offset > piece->size - size)
             continue;
+        /* The CFA is the end of the frame: locals are before it, arguments in the caller's frame
+         * after it. */
         uint64_t at =
             parts[0].frame.contents.size + (uint64_t)piece->cfa_offset + (offset - piece->offset);
         const struct stack_part *part = &parts[0];
@@ -469,6 +471,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         uint8_t copy[24]; /* a slice's three words may be in three locations */
         unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
+            /* The pointer word; the list has no lengths, and no types of interfaces. */
             const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
             const uint8_t *bytes = find_local_bytes(typing, local, parts, field->offset + at, word,
                                                     must_be_listed, &offsets[at / word]);

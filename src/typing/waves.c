@@ -73,7 +73,8 @@ static int compare_details(const struct typing *typing, const struct typer_waiti
         return COMPARE(other_size, size); /* the outer type: it contains the others */
     if (one->type != other->type)
         return COMPARE(one->type, other->type);
-    if (one->is_array != other->is_array)
+    if (one->is_array !=
+        other->is_array) /* it contains the single value, as more values do fewer */
         return one->is_array ? -1 : 1;
     if (one->is_claim != other->is_claim)
         return one->is_claim ? -1 : 1;
@@ -174,7 +175,8 @@ static inline uint64_t key_part(const struct typer_waiting *waiting, unsigned pa
 
 /* Sorts references by object and then offset: a radix sort, DIGIT bits at a time, from the lowest
  * digit on. */
-static void sort_by_place(struct typer_waiting *data, struct typer_waiting *scratch, size_t count)
+static void sort_by_offset_and_object(struct typer_waiting *data, struct typer_waiting *scratch,
+                                      size_t count)
 {
     struct typer_waiting *from = data;
     struct typer_waiting *to = scratch;
@@ -215,15 +217,17 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
         sort_run(typing, data, all->count);
         return true;
     }
-    if (!(scratch = block_alloc(all->count, sizeof(*scratch))))
+    scratch = block_alloc(all->count, sizeof(*scratch));
+    if (!scratch)
         return false;
     if (all->count < MANY) {
         sort_merging(typing, data, scratch, all->count);
     } else {
-        sort_by_place(data, scratch, all->count);
+        sort_by_offset_and_object(data, scratch, all->count);
         for (size_t i = 0; i < all->count; i = end) {
-            for (end = i + 1; end < all->count && data[end].object == data[i].object &&
-                              data[end].offset == data[i].offset;)
+            end = i + 1;
+            while (end < all->count && data[end].object == data[i].object &&
+                   data[end].offset == data[i].offset)
                 end++;
             sort_merging(typing, data + i, scratch, end - i);
         }
@@ -417,10 +421,11 @@ static struct g2h_error *follow_wave(struct waves *waves)
     struct g2h_error *error = NULL;
     while (round.first < wave->count && !error) {
         uint64_t bytes = item_bytes(waves->typing, &wave->data[round.first]);
-        round.end = round.first + 1;
-        while (round.end < wave->count &&
-               (bytes += item_bytes(waves->typing, &wave->data[round.end])) <= most)
-            round.end++;
+        for (round.end = round.first + 1; round.end < wave->count; round.end++) {
+            bytes += item_bytes(waves->typing, &wave->data[round.end]);
+            if (bytes > most)
+                break;
+        }
         const size_t items = round.end - round.first;
         round.per_task = items / TASKS_OF_ROUND + 1;
         if (round.per_task > ITEMS_PER_TASK)
