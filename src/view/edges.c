@@ -184,12 +184,13 @@ static inline size_t edges_read_words(struct g2h_edges *restrict edges,
     uint64_t value;
     uint64_t words = walk->pointers.words;
     struct g2h_edge *edge = ret;
-    struct g2h_edge *const full = ret + most;
+    struct g2h_edge *const ret_end = ret + most;
     bool named = true;
-    while (words != 0 && edge < full && target < end) {
+    while (words != 0 && edge < ret_end && target < end) {
         const uint64_t offset = base + lowest_bit(words) * sizeof(value);
         words &= words - 1;
         memcpy(&value, contents + offset, sizeof(value));
+        /* Only words in the heap's range have a target, which is taken in any case. */
         if (value - low >= size || value == 0 || *target++ == NO_TARGET)
             continue;
         make_edge(edges, holder, offset, target[-1], edge);
@@ -229,14 +230,16 @@ static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_
 {
     struct object_walk *walk = &edges->walk;
     size_t count = 0;
+    /* edges_read_words() needs words like this machine's, and a bit for each pointer. */
     if (!edges->has_usual_words || walk->pointers.walk > WALK_POINTERS)
         return read_any_pointers(edges, ret, most);
+    /* The constants give the compiler a loop for each case. */
     do
         count += edges->untyped ? edges_read_words(edges, &ret[count], most - count, true)
                                 : edges_read_words(edges, &ret[count], most - count, false);
     while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
            pointers_decode(&walk->pointers));
-    if (count < most)
+    if (count < most) /* all words have been read */
         walk->target = walk->end;
     return count;
 }

@@ -101,12 +101,13 @@ struct cut {
     uint32_t node;
 };
 
-/* A place is a kept node, by its number in preorder, or with this bit a group, by its number. */
-#define PLACE_GROUP (1u << 31)
+/* A node is shown as itself, by its number in preorder, or with this bit as a group, by its number.
+ */
+#define SHOWN_AS_GROUP (1u << 31)
 
-/* The folded nodes of one class that belong to one place. */
+/* The folded nodes of one class whose dominators are shown as the same kept node or group. */
 struct group {
-    uint32_t above, class; /* a place; as in folding->fate */
+    uint32_t above, class; /* as in folding->shown_as, and as in folding->fate */
     uint32_t count;
     uint32_t depth;  /* from the kept node on: 1 if above is one */
     uint32_t folded; /* the folded node that it becomes, or UINT32_MAX */
@@ -118,12 +119,11 @@ struct folding {
     const struct fold_names *names;
     const struct g2h_view_options *options;
     struct dominators tree;
-    struct under under;     /* without bits, unless the view is under some nodes */
-    uint64_t *worth;        /* by number in preorder */
-    uint32_t *fate, *place; /* by number in preorder; place: of the node itself, if it is kept, or
-                               else its group */
+    struct under under;        /* without bits, unless the view is under some nodes */
+    uint64_t *worth;           /* by number in preorder */
+    uint32_t *fate, *shown_as; /* by number in preorder; shown_as: what the node is shown as */
     VECTOR(struct group) groups;
-    struct map group_of; /* place and class → group */
+    struct map group_of; /* what it is below, and class → group */
 };
 
 /* ---- whether there is anything to do ---- */
@@ -208,9 +208,11 @@ static struct g2h_error *classify(struct folding *folding)
         const struct synthetic *node = &graph->roots.nodes.data[i];
         const enum g2h_node_kind kind = node->kind;
         folding->fate[preorder] = kind == G2H_NODE_STACK ? node->name : CLASS_SYNTHETIC;
-        if (kind <= G2H_NODE_MAPPINGS)
+        if (kind <= G2H_NODE_MAPPINGS) /* the kinds of groups come first */
             folding->worth[preorder] = WORTH_KEPT;
-        if (kind == G2H_NODE_STACK) /* outputs have all that the goroutine keeps below its stack */
+        /* Outputs have all that the goroutine keeps below its stack, so both are worth as much; but
+         * less than its dominator, as struct cut asks. */
+        if (kind == G2H_NODE_STACK)
             folding->worth[preorder] = folding->worth[folding->tree.idom[preorder]] - 1;
         if (kind == G2H_NODE_MAPPING)
             folding->worth[preorder] += resident_at(graph->memory, node->key);
@@ -248,18 +250,18 @@ static inline bool fold_is_cut(const struct folding *folding, const struct cut *
            (worth == cut->worth && folding->tree.node_at[preorder] >= cut->node);
 }
 
-/* Finds or makes the group of a class below a place. Below MOST_DEPTH groups, those below are
- * beside each other. Returns false if memory runs out. */
+/* Finds or makes the group of a class below a kept node or group. Below MOST_DEPTH groups, those
+ * below are beside each other. Returns false if memory runs out. */
 static inline bool find_group(struct folding *folding, uint32_t above, uint32_t class,
                               uint32_t *ret)
 {
     uint32_t depth = 1;
-    if ((above & PLACE_GROUP) != 0 && class == CLASS_ELSE) { /* so is all that is above it */
-        *ret = above & ~PLACE_GROUP;
+    if ((above & SHOWN_AS_GROUP) != 0 && class == CLASS_ELSE) { /* so is all that is above it */
+        *ret = above & ~SHOWN_AS_GROUP;
         return true;
     }
-    if ((above & PLACE_GROUP) != 0) {
-        const struct group *group = &folding->groups.data[above & ~PLACE_GROUP];
+    if ((above & SHOWN_AS_GROUP) != 0) {
+        const struct group *group = &folding->groups.data[above & ~SHOWN_AS_GROUP];
         const bool is_deepest = group->depth == MOST_DEPTH;
         depth = is_deepest ? MOST_DEPTH : group->depth + 1;
         above = is_deepest ? group->above : above;
@@ -270,9 +272,9 @@ static inline bool find_group(struct folding *folding, uint32_t above, uint32_t 
            (*ret < folding->groups.count || vector_push(&folding->groups, fresh));
 }
 
-/* Finds the groups that a cut makes, and the place of each node. Stops when there would be more
- * than limit written nodes. *ret is how many there would be, or a number above limit. Returns false
- * if memory runs out. */
+/* Finds the groups that a cut makes, and what each node is shown as. A dominator comes before what
+ * it dominates, so one pass is enough. Stops when there would be more than limit written nodes.
+ * *ret is how many there would be, or a number above limit. Returns false if memory runs out. */
 static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t limit,
                         uint64_t *ret)
 {
@@ -282,25 +284,26 @@ static bool find_groups(struct folding *folding, const struct cut *cut, uint64_t
     uint32_t last_above = UINT32_MAX, last_class = UINT32_MAX, last = 0;
     map_deinit(&folding->group_of);
     folding->groups.count = 0;
-    folding->place[0] = 0;
+    folding->shown_as[0] = 0;
     for (uint32_t preorder = 1; preorder < nodes && kept + folding->groups.count <= limit;
          preorder++) {
         const uint32_t class = folding->fate[preorder];
-        const uint32_t above = folding->place[idom[preorder]];
+        const uint32_t above = folding->shown_as[idom[preorder]];
         if (class == FATE_LEFT_OUT)
             continue;
         if (class != CLASS_ELSE && !fold_is_cut(folding, cut, preorder)) {
-            folding->place[preorder] = preorder;
+            folding->shown_as[preorder] = preorder;
             kept++;
             continue;
         }
+        /* Most nodes are of the same group as the one before: saves the look-up. */
         if (above != last_above || class != last_class) {
             if (!find_group(folding, above, class, &last))
                 return false;
             last_above = above;
             last_class = class;
         }
-        folding->place[preorder] = last | PLACE_GROUP;
+        folding->shown_as[preorder] = last | SHOWN_AS_GROUP;
         folding->groups.data[last].count++;
     }
     *ret = kept + folding->groups.count;
@@ -349,6 +352,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
     }
     if (count > 0)
         qsort(samples, count, sizeof(*samples), compare_cuts);
+    /* If no sample folds enough: all that may be folded. */
     *ret = (struct cut){WORTH_KEPT, UINT32_MAX};
     size_t from = 0, to = count; /* cutting at samples[to] folds enough; *ret is that cut */
     while (from < to) {
@@ -362,7 +366,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
         }
         to = middle;
         *ret = samples[middle];
-        if (written >= limit - limit / NEAR)
+        if (written >= limit - limit / NEAR) /* each step costs a pass over all nodes */
             break;
     }
     return true;
@@ -380,8 +384,8 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
     folding->fate[0] = FATE_KEPT;
     for (uint32_t preorder = 1; preorder < folding->tree.nodes; preorder++)
         if (folding->fate[preorder] != FATE_LEFT_OUT)
-            folding->fate[preorder] = (folding->place[preorder] & PLACE_GROUP) != 0
-                                          ? folding->place[preorder] & ~PLACE_GROUP
+            folding->fate[preorder] = (folding->shown_as[preorder] & SHOWN_AS_GROUP) != 0
+                                          ? folding->shown_as[preorder] & ~SHOWN_AS_GROUP
                                           : FATE_KEPT;
     return true;
 }
@@ -398,10 +402,11 @@ static bool keep_lone_ones(struct folding *folding)
     uint64_t *shared = zeroed_alloc(nodes / 64 + 1, sizeof(*shared));
     if (!shared)
         return false;
-    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
+    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) { /* dominators come after */
         const uint32_t group = folding->fate[preorder];
         if (group >= FATE_KEPT)
             continue;
+        /* What the view is not about stays one node, even if it has one member. */
         if (folding->groups.data[group].count > 1 ||
             folding->groups.data[group].class == CLASS_ELSE)
             bits_add(shared, preorder);
@@ -450,8 +455,8 @@ static bool make_folded(struct folding *folding, folded_vector *folded)
         const enum g2h_node_kind kind =
             kind_of_folded(folding->graph, group->class, folding->tree.node_at[preorder]);
         group->folded = as_u32(folded->count);
-        assert((group->above & PLACE_GROUP) == 0 ||
-               folding->groups.data[group->above & ~PLACE_GROUP].folded < group->folded);
+        assert((group->above & SHOWN_AS_GROUP) == 0 ||
+               folding->groups.data[group->above & ~SHOWN_AS_GROUP].folded < group->folded);
         if (!vector_push(folded, ((struct folded){.name = group->class, .kind = (uint8_t)kind})))
             return false;
     }
@@ -531,7 +536,7 @@ static bool number_nodes(struct folding *folding)
         add_member(folding, folding->groups.data[fate].folded, node, &folded);
         fold->folded_objects += fold_is_object(graph, node);
     }
-    if (nodes == synthetics)
+    if (nodes == synthetics) /* there are no objects, so the loop has not come to their first */
         fold->group = fold->kept++;
     fold->folded = folded.data;
     fold->folded_count = as_u32(folded.count);
@@ -565,14 +570,16 @@ static bool list_members(struct folding *folding)
         fold->members[fold->first_member[fold->number_of[node]]++] = node;
         fold->number_of[node] += fold->kept;
     }
+    /* Each first member has become that of the next folded node: moves them back. */
     memmove(fold->first_member + 1, fold->first_member,
             fold->folded_count * sizeof(*fold->first_member));
     fold->first_member[0] = 0;
     return true;
 }
 
-/* Sets the dominators of folded nodes, the one of each that is below a kept node, and the sizes
- * that they retain. */
+/* Sets the dominators of folded nodes, the topmost folded node above each, and the sizes that they
+ * retain. Groups come after those above them, so that one pass down finds the topmost, and one
+ * up adds the sizes: folded nodes are in the same order. */
 static void link_folded(const struct folding *folding)
 {
     struct fold *fold = folding->fold;
@@ -580,9 +587,9 @@ static void link_folded(const struct folding *folding)
         if (group->folded == UINT32_MAX)
             continue;
         struct folded *folded = &fold->folded[group->folded];
-        const bool is_top = (group->above & PLACE_GROUP) == 0;
+        const bool is_top = (group->above & SHOWN_AS_GROUP) == 0;
         const uint32_t above =
-            is_top ? 0 : folding->groups.data[group->above & ~PLACE_GROUP].folded;
+            is_top ? 0 : folding->groups.data[group->above & ~SHOWN_AS_GROUP].folded;
         folded->above =
             is_top ? fold->number_of[folding->tree.node_at[group->above]] : fold->kept + above;
         folded->top = is_top ? fold->kept + group->folded : fold->folded[above].top;
@@ -635,6 +642,7 @@ static bool list_kept(struct fold *fold)
             fold->rank[object >> FOLD_RANK_SHIFT] = number;
         number += !fold_hides(fold, object);
     }
+    /* Behind the last block: what ends the search in fold_object_of(). */
     for (uint32_t i = (objects + (1u << FOLD_RANK_SHIFT) - 1) >> FOLD_RANK_SHIFT; i < ranks; i++)
         fold->rank[i] = number;
     return true;
@@ -645,19 +653,19 @@ static bool list_kept(struct fold *fold)
 uint32_t fold_object_of(const struct fold *fold, uint32_t node)
 {
     const uint32_t ranks = (fold->graph->heap->object_count >> FOLD_RANK_SHIFT) + 2;
-    uint32_t behind;
-    BISECT(behind, ranks, fold->rank[behind] <= node);
-    assert(node >= fold->first_object && node < fold->kept && behind > 0);
-    uint32_t left = node - fold->rank[behind - 1];
-    uint32_t object = (behind - 1) << FOLD_RANK_SHIFT;
+    uint32_t not_after;
+    BISECT(not_after, ranks, fold->rank[not_after] <= node);
+    assert(node >= fold->first_object && node < fold->kept && not_after > 0);
+    uint32_t to_skip = node - fold->rank[not_after - 1]; /* kept objects of the block */
+    uint32_t object = (not_after - 1) << FOLD_RANK_SHIFT;
     for (;; object += 64) { /* 64 objects at a time */
         uint64_t kept = ~fold->hidden[object / 64];
         const uint32_t count = bits_of_word(kept);
-        if (left >= count) {
-            left -= count;
+        if (to_skip >= count) {
+            to_skip -= count;
             continue;
         }
-        while (left-- > 0)
+        while (to_skip-- > 0)
             /* Clears the lowest bit: skips a kept object. */
             kept &= kept - 1;
         return object + lowest_bit(kept);
@@ -689,10 +697,10 @@ static void forget_worth(struct folding *folding)
 {
     const uint32_t nodes = graph_node_count(folding->graph);
     large_free(folding->worth, nodes, sizeof(*folding->worth));
-    large_free(folding->place, nodes, sizeof(*folding->place));
+    large_free(folding->shown_as, nodes, sizeof(*folding->shown_as));
     map_deinit(&folding->group_of);
     folding->worth = NULL;
-    folding->place = NULL;
+    folding->shown_as = NULL;
     folding->group_of = (struct map){0};
 }
 
@@ -703,14 +711,14 @@ static struct g2h_error *decide_folding(struct folding *folding)
     const uint32_t nodes = graph_node_count(folding->graph);
     const uint64_t limit = fold->max_nodes > 0 ? fold->max_nodes : UINT64_MAX;
     struct cut cut;
-    if (nodes >= PLACE_GROUP)
+    if (nodes >= SHOWN_AS_GROUP) /* its bit is not part of a number */
         return error_create(G2H_ERROR_LIMIT, "%s: %u nodes: too many to fold",
                             folding->graph->heap->input->name, nodes);
     TRY(dominators_init(&folding->tree, folding->graph));
     TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
     folding->fate = large_alloc(nodes, sizeof(*folding->fate));
-    folding->place = large_alloc(nodes, sizeof(*folding->place));
-    TRY_MEMORY(folding->fate && folding->place);
+    folding->shown_as = large_alloc(nodes, sizeof(*folding->shown_as));
+    TRY_MEMORY(folding->fate && folding->shown_as);
     TRY(classify(folding));
     if (folding->options->under_count > 0)
         TRY(set_beside(folding));

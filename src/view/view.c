@@ -339,6 +339,7 @@ static inline uint32_t view_next_object(const struct g2h_view *view, uint32_t fi
     uint32_t node = MAX(first, first_object);
     if (!view->graph->typing || node >= last)
         return end;
+    /* Objects have the order of their nodes, so the next kept object has the next node. */
     for (uint32_t object = view_object_of(view, node); node < last; object++) {
         if (view->is_folded && fold_hides(&view->fold, object))
             continue;
@@ -523,6 +524,7 @@ static void view_count_all(struct g2h_view *view)
     for (uint32_t i = 0; i < fold->folded_count; i++) {
         if (fold->folded[i].size > account->largest_node)
             account->largest_node = fold->folded[i].size;
+        /* Those that stand for objects or strings are not among them. */
         account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS ||
                                     fold->folded[i].kind == G2H_NODE_ELSE ||
                                     fold->folded[i].kind == G2H_NODE_STACK;
