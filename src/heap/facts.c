@@ -193,9 +193,10 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
 {
     const size_t text = sizeof(FACTS_TEXT) - 1;
     struct cursor cursor = {data, data + size};
-    uint64_t fact = FACT_STACK_OBJECTS; /* the last one that was read */
+    uint64_t fact = FACT_STACK_OBJECTS; /* the last one that was read; any but FACT_END so far */
     struct g2h_error *error = NULL;
     *ret_size = 0;
+    /* The text was cut. */
     ret->is_damaged = size > 0 && size < text && memcmp(data, FACTS_TEXT, (size_t)size) == 0;
     if (size < text || memcmp(data, FACTS_TEXT, text) != 0)
         return NULL;
@@ -239,6 +240,7 @@ struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *r
             break;
     }
     TRY(error);
+    /* A known fact that ended the list, or after which no number followed. */
     ret->is_damaged = fact != FACT_END && fact <= FACT_LAST;
     ret->is_partial |= fact > FACT_LAST;
     vector_sort(&ret->data, compare_data);
@@ -259,8 +261,7 @@ bool facts_data_at(const struct facts *facts, uint64_t address, struct g2h_bytes
     if (!part || address - part->address >= part->bytes.size)
         return false;
     const uint64_t offset = address - part->address;
-    const uint64_t left = part->bytes.size - offset;
-    const uint64_t zero_bytes = MIN(left, sizeof(zeros));
+    const uint64_t zero_bytes = MIN(part->bytes.size - offset, sizeof(zeros));
     *ret = part->bytes.data ? bytes_from(part->bytes, offset) : bytes_at(zeros, zero_bytes);
     return true;
 }

@@ -106,18 +106,49 @@ static bool is_misplaced(const struct g2h_params *params, const struct g2h_objec
            (object->contents.size < object->size && !g2h_object_may_be_short(params, object));
 }
 
-/* Adds an object whose record ends at offset end: finds its slot class, by its field list if that
- * is known, and extends the open run, if the object is in the same page, above the last one, and
- * directly after it in the file; else begins a run. Its entry has the slot in the page and the
- * number of the slot class, and is followed by the size of the record's tail if that differs
- * between objects of the class. Returns false if memory runs out. */
+/* Finds the slot class of an object, by its field list if that is known: the tag of a known list is
+ * the number of its class plus 1. Returns false if memory runs out. */
+static inline bool find_slot_class(struct run_reader *reader, const struct g2h_object *object,
+                                   uint32_t *ret)
+{
+    struct known_list *list = reader->reader.list;
+    if (object->size == LARGEST_SMALL)
+        list = NULL; /* its slot class does not depend on the list alone */
+    if (!list)
+        *ret = slot_classes_find_noscan(&reader->slot_classes, object);
+    else
+        *ret = list->tag > 0 ? list->tag - 1 : MAP_NONE;
+    if (*ret == MAP_NONE && !slot_classes_intern(&reader->slot_classes, object, ret))
+        return false;
+    if (list)
+        list->tag = *ret + 1;
+    return true;
+}
+
+/* Begins a run with an object, whose contents are at an offset of the file. */
+static inline void begin_run(struct run_reader *reader, const struct g2h_object *object,
+                             uint64_t contents)
+{
+    reader->run = (struct slot_run){.first = object->address,
+                                    .contents = contents,
+                                    .begin = as_u32(reader->chunk.entries.count)};
+    reader->open = reader->uniform = true;
+    reader->has_pointers = false;
+    reader->page = object->address / SPAN_PAGE;
+    reader->slot_size = object->size;
+}
+
+/* Adds an object whose record ends at offset end: finds its slot class, and extends the open run,
+ * if the object is in the same page, above the last one, and directly after it in the file; else
+ * begins a run. Its entry has the slot in the page and the number of the slot class, and is
+ * followed by the size of the record's tail if that differs between objects of the class. Returns
+ * false if memory runs out. */
 static bool runs_add_object(struct run_reader *reader, const struct g2h_object *object,
                             uint64_t end)
 {
     struct chunk *chunk = &reader->chunk;
     const uint64_t address = object->address;
     const uint64_t contents = as_size(object->contents.data - reader->heap->input->data);
-    struct known_list *list = reader->reader.list;
     uint32_t number;
 
     chunk->records++;
@@ -125,16 +156,8 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
         chunk->misplaced++;
         return close_run(reader);
     }
-    if (object->size == LARGEST_SMALL)
-        list = NULL; /* its slot class does not depend on the list alone */
-    if (!list)
-        number = slot_classes_find_noscan(&reader->slot_classes, object);
-    else
-        number = list->tag > 0 ? list->tag - 1 : MAP_NONE;
-    if (number == MAP_NONE && !slot_classes_intern(&reader->slot_classes, object, &number))
+    if (!find_slot_class(reader, object, &number))
         return false;
-    if (list)
-        list->tag = number + 1;
     if (object->contents.size < object->size) {
         chunk->short_objects++;
         chunk->shortened_arrays += reader_is_shortened(reader->heap->reader, object);
@@ -147,12 +170,7 @@ static bool runs_add_object(struct run_reader *reader, const struct g2h_object *
         contents != reader->end + slot_class->head + uvarint_size(address)) {
         if (!close_run(reader))
             return false;
-        *run = (struct slot_run){
-            .first = address, .contents = contents, .begin = as_u32(chunk->entries.count)};
-        reader->open = reader->uniform = true;
-        reader->has_pointers = false;
-        reader->page = address / SPAN_PAGE;
-        reader->slot_size = object->size;
+        begin_run(reader, object, contents);
     }
     reader->offsets[run->count++] = (uint16_t)(address % SPAN_PAGE);
     reader->last = address;
@@ -206,6 +224,8 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     while (good && reader_next_object(&reader->reader, &object)) {
         const bool is_enough =
             (end == RUN_ENDS_AT ? offset : previous) >= limit || run_reader_is_full(reader);
+        /* previous > 0: at least one object is read. With so many slot classes, their numbers would
+         * not fit into entries: then even the run of a page is cut. */
         if (is_enough && previous > 0 &&
             (object.address / SPAN_PAGE != page ||
              reader->slot_classes.list.count >= SLOT_CLASSES_MOST))
@@ -264,7 +284,7 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
         ret->size > params->heap_end - ret->address)
         return false;
     begin = ret->contents.data + ret->contents.size;
-    if (end - begin > LIST_BYTES)
+    if (end - begin > LIST_BYTES) /* what is no record may have a list without an end */
         records->cursor.end = begin + LIST_BYTES;
     const bool good = reader_next_object(records, ret);
     const uint64_t looked_at = as_size((good ? records->cursor.at : records->cursor.end) - begin);
@@ -282,6 +302,7 @@ static bool runs_find_chain(struct run_reader *reader, uint64_t offset, uint64_t
     uint64_t page = 0;
     *ret_begin = 0;
     reader_seek(&reader->reader, offset);
+    /* *work bounds the second condition: all objects may be in one page. */
     for (unsigned i = 0; i < CHAIN || *ret_begin == 0; i++) {
         offset = reader_offset(&reader->reader);
         if (*work == 0 || !next_plausible(reader, work, &object))
