@@ -737,6 +737,7 @@ static bool find_arrays(struct builder *builder)
         for (end = begin + 1; end < count && is_like(&words[begin], &words[end]); end++)
             distance = greatest_divisor(words[end].address - first, distance);
         const size_t many = distance > small ? MANY : MANY_SMALL;
+        /* Not one that only may belong to the variable; too few; or (last) with too many gaps. */
         if (words[begin].is_far || end - begin < many ||
             distance == 0 || /* a damaged dump has one word several times */
             (words[end - 1].address - first) / distance >= 2 * (end - begin))
@@ -788,6 +789,7 @@ static bool find_variables(struct builder *builder, const struct g2h_segment *se
                                        .node = UINT32_MAX,
                                        .first = address,
                                        .is_map = begins_map(builder, object, address - start)};
+        /* index becomes that of the variable if one of its words has come before. */
         if (!map_put(&builder->variable_at, start, index, &index) ||
             (index == builder->variables.count && !vector_push(&builder->variables, added)))
             return false;
@@ -941,21 +943,45 @@ static bool globals_add_group(struct builder *builder)
                             node_synthetic(builder->globals));
 }
 
+/* A kind of records whose pointers are globals, and the node that these are below. */
+struct segment_kind {
+    enum g2h_record_kind kind;
+    const char *name;
+    enum g2h_node_kind node;
+};
+
+/* Adds the node of a kind of segments, and the pointers of all of these. DATAROOT records, of dumps
+ * of 2013, are single words instead of segments, named by their address. */
+static struct g2h_error *add_segments(struct builder *builder, const struct segment_kind *segments)
+{
+    uint32_t node;
+    TRY_MEMORY(builder_text(builder, segments->name) &&
+               builder_add_node(builder, segments->node, 0, &node) &&
+               builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,
+                                root_group_index(segments->node), node_synthetic(node)));
+    for (size_t i = 0; i < builder->heap->records[segments->kind].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, segments->kind, i, &record);
+        if (segments->kind == G2H_RECORD_DATAROOT) {
+            builder->text.size = 0;
+            text_printf(&builder->text, "0x%llx", (unsigned long long)record.dataroot.address);
+            TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, record.dataroot.pointer));
+            continue;
+        }
+        TRY(add_segment(builder, node, &record.segment));
+    }
+    return NULL;
+}
+
 /* Adds the pointers in data and bss, named by their variables, below one node per kind of segment;
  * all variables and arrays of all segments are found first, because names of one may lead into
- * another. DATAROOT records, of dumps of 2013, are single words instead of segments, named by their
- * address. */
+ * another. */
 struct g2h_error *builder_add_globals(struct builder *builder)
 {
-    static const struct {
-        enum g2h_record_kind kind;
-        const char *name;
-        enum g2h_node_kind node;
-    } segments[] = {{G2H_RECORD_DATA, "data", G2H_NODE_DATA},
-                    {G2H_RECORD_BSS, "bss", G2H_NODE_BSS},
-                    {G2H_RECORD_DATAROOT, "data", G2H_NODE_DATA}};
+    static const struct segment_kind segments[] = {{G2H_RECORD_DATA, "data", G2H_NODE_DATA},
+                                                   {G2H_RECORD_BSS, "bss", G2H_NODE_BSS},
+                                                   {G2H_RECORD_DATAROOT, "data", G2H_NODE_DATA}};
     const struct g2h_heap *heap = builder->heap;
-    uint32_t node;
 
     find_first_thread(builder);
     TRY_MEMORY(find_static_pointers(builder, G2H_RECORD_DATA) &&
@@ -971,27 +997,11 @@ struct g2h_error *builder_add_globals(struct builder *builder)
         }
     TRY_MEMORY(find_arrays(builder));
     for (size_t i = 0; i < COUNT_OF(segments); i++) {
-        const size_t count = heap->records[segments[i].kind].count;
-        if (count == 0)
+        if (heap->records[segments[i].kind].count == 0)
             continue;
-        if (builder->globals == UINT32_MAX)
+        if (builder->globals == UINT32_MAX) /* the group is there only if something is in it */
             TRY_MEMORY(globals_add_group(builder));
-        TRY_MEMORY(builder_text(builder, segments[i].name) &&
-                   builder_add_node(builder, segments[i].node, 0, &node) &&
-                   builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,
-                                    root_group_index(segments[i].node), node_synthetic(node)));
-        for (size_t j = 0; j < count; j++) {
-            struct g2h_record record;
-            g2h_heap_record(heap, segments[i].kind, j, &record);
-            if (segments[i].kind == G2H_RECORD_DATAROOT) {
-                builder->text.size = 0;
-                text_printf(&builder->text, "0x%llx", (unsigned long long)record.dataroot.address);
-                TRY_MEMORY(
-                    builder_add_pointer(builder, node, EDGE_PROPERTY, record.dataroot.pointer));
-                continue;
-            }
-            TRY(add_segment(builder, node, &record.segment));
-        }
+        TRY(add_segments(builder, &segments[i]));
     }
     return NULL;
 }

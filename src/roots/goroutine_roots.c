@@ -86,6 +86,7 @@ static bool find_statement(struct deferred *deferred, uint64_t pc, uint32_t *ret
         return false;
     if (*ret != number)
         return true;
+    /* pc - 1: in the call, not in what comes after it */
     if (!builder->exe || !exe_line(builder->exe, pc - 1, &builder->lines_left, &line))
         line = (struct g2h_line){0};
     struct statement statement = {.line = line.line};
@@ -137,6 +138,7 @@ static size_t collect_lines(const struct deferred *deferred, const struct deferr
         size_t at = 0;
         while (at < count && lines[at] < line)
             at++;
+        /* Not known, behind the lowest ones, or there already. */
         if (line == 0 || at > MOST_LINES || (at < count && lines[at] == line))
             continue;
         count += count <= MOST_LINES;
@@ -181,7 +183,7 @@ static bool node_above(struct deferred *deferred, const struct g2h_defer *record
         return false;
     struct deferring *function =
         &deferred->functions.data[deferred->statements.data[statement].function];
-    if (function->calls < 2)
+    if (function->calls < 2) /* a node for one call says no more than the call */
         return true;
     if (function->node == UINT32_MAX) {
         deferred->builder->text.size = 0;
