@@ -406,6 +406,38 @@ enum {
     TRAIT_IN_WORK = 32,
 };
 
+static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigned depth);
+
+/* Returns the traits of a struct: the largest alignment of its fields, and whether one of them has
+ * pointers. depth: of the fields. */
+static uint8_t traits_of_struct(struct runtime_types *runtime, uint32_t number, unsigned depth)
+{
+    const struct types *types = runtime->types;
+    const struct type *type = types_get(types, number);
+    uint8_t traits = 1;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const uint8_t field = traits_of(runtime, types_fields(types, type)[i].type, depth);
+        if ((field & TRAIT_ALIGNMENT) > (traits & TRAIT_ALIGNMENT))
+            traits = (uint8_t)((traits & ~TRAIT_ALIGNMENT) | (field & TRAIT_ALIGNMENT));
+        traits |= field & TRAIT_POINTERS;
+    }
+    /* With this field the compiler aligns 64-bit atomic values on 32-bit processors. */
+    if (type->size == 0 && (build_is_named(runtime, number, "sync/atomic.align64") ||
+                            build_is_named(runtime, number, "runtime/internal/atomic.align64") ||
+                            build_is_named(runtime, number, "internal/runtime/atomic.align64")))
+        traits = 8;
+    return traits;
+}
+
+/* Returns the traits of a number: it is aligned to its size, up to one word. */
+static uint8_t traits_of_number(const struct type *type, uint8_t word)
+{
+    uint8_t alignment = 1;
+    while (alignment < word && type->size && type->size % (2u * alignment) == 0)
+        alignment = (uint8_t)(2 * alignment);
+    return alignment;
+}
+
 /* Returns the alignment of a type, and whether its values hold pointers (TRAIT_POINTERS): the two
  * facts that the offsets of a struct's fields and the noscan property depend on. Arrays and structs
  * have those of their parts. A type that is not known, is nested too deep, or contains itself has
@@ -432,23 +464,11 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
     switch (type->kind) {
     case TYPE_ARRAY:
         traits = traits_of(runtime, type->elem, depth + 1);
-        if (type->length == 0)
+        if (type->length == 0) /* without elements there are no pointers */
             traits &= TRAIT_ALIGNMENT;
         break;
     case TYPE_STRUCT:
-        traits = 1;
-        for (uint32_t i = 0; i < type->field_count; i++) {
-            const uint8_t field = traits_of(runtime, types_fields(types, type)[i].type, depth + 1);
-            if ((field & TRAIT_ALIGNMENT) > (traits & TRAIT_ALIGNMENT))
-                traits = (uint8_t)((traits & ~TRAIT_ALIGNMENT) | (field & TRAIT_ALIGNMENT));
-            traits |= field & TRAIT_POINTERS;
-        }
-        /* With this field the compiler aligns 64-bit atomic values on 32-bit processors. */
-        if (type->size == 0 &&
-            (build_is_named(runtime, number, "sync/atomic.align64") ||
-             build_is_named(runtime, number, "runtime/internal/atomic.align64") ||
-             build_is_named(runtime, number, "internal/runtime/atomic.align64")))
-            traits = 8;
+        traits = traits_of_struct(runtime, number, depth + 1);
         break;
     case TYPE_POINTER:
     case TYPE_UNSAFE_POINTER:
@@ -460,14 +480,13 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
     case TYPE_STRING:
         traits = word | TRAIT_POINTERS;
         break;
-    case TYPE_COMPLEX64:
+    case TYPE_COMPLEX64: /* two numbers of 4 bytes */
         traits = 4;
         break;
     default:
-        /* A number is aligned to its size, up to one word. */
-        for (traits = 1; traits < word && type->size && type->size % (2u * traits) == 0;)
-            traits = (uint8_t)(2 * traits);
+        traits = traits_of_number(type, word);
     }
+    /* A descriptor says it by itself: not all pointers lead into the heap. */
     if (type->pointer_bytes != UINT64_MAX)
         traits = (uint8_t)((traits & TRAIT_ALIGNMENT) | (type->pointer_bytes ? TRAIT_POINTERS : 0));
     return runtime->traits.data[number] = traits;
@@ -513,7 +532,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
     const int minor = runtime->release.minor;
     struct type_field fields[MEMBERS_MAX];
     uint32_t field_count = 0;
-    uint64_t offset = 0, last = 0, alignment = 1;
+    uint64_t offset = 0, last_size = 0, alignment = 1;
 
     if (number == TYPE_NONE)
         return false;
@@ -531,16 +550,16 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         field->name = build_intern(runtime, bytes_of(member->name));
         if (field->name == TYPE_NONE)
             return false;
-        const uint64_t own = traits_of(runtime, field->type, 0) & TRAIT_ALIGNMENT;
-        alignment = MAX(own, alignment);
-        last = types_size(types, field->type);
-        if (last > SIZE_MOST)
+        const uint64_t of_field = traits_of(runtime, field->type, 0) & TRAIT_ALIGNMENT;
+        alignment = MAX(of_field, alignment);
+        last_size = types_size(types, field->type);
+        if (last_size > SIZE_MOST)
             return false;
-        field->offset = offset = (offset + own - 1) / own * own;
-        offset += last;
+        field->offset = offset = (offset + of_field - 1) / of_field * of_field;
+        offset += last_size;
     }
     /* The address of an empty field at the end must not be the address of another object. */
-    if (last == 0 && offset > 0)
+    if (last_size == 0 && offset > 0)
         offset++;
     struct type *type = &types->list.data[number];
     type->size = (offset + alignment - 1) / alignment * alignment;
