@@ -87,7 +87,7 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
     const uint64_t last = was[NUM_GC],
                    first = is[NUM_GC] < PAUSE_COUNT ? 1 : is[NUM_GC] - PAUSE_COUNT + 1;
     for (uint64_t n = first; n <= last && n < first + PAUSE_COUNT; n++) {
-        const size_t at = PAUSES + (size_t)((n - 1) % PAUSE_COUNT);
+        const size_t at = PAUSES + (size_t)((n - 1) % PAUSE_COUNT); /* the list is a ring */
         char why[128];
         if (was[at] == is[at])
             continue;
@@ -120,6 +120,7 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
 {
     uint64_t was, is;
     char why[128];
+    /* Without its number in one of them, nothing is concluded. */
     if (!first_thread(before, &was) || !first_thread(after, &is) || was == is)
         return NULL;
     snprintf(why, sizeof(why), "its first thread is %" PRIu64 ", there %" PRIu64, is, was);
@@ -138,13 +139,15 @@ static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
     return value >= least && !is_near_bss && !is_in_heap;
 }
 
-/* Checks that some word of bss still points to the same memory outside the heap. If there are too
- * few such words, nothing is concluded. */
-static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
+/* Checks that some word of bss still points to the same memory far from the heap (is_far()). If
+ * there are too few such words, nothing is concluded. */
+static struct g2h_error *check_far_words(const struct g2h_heap *before,
+                                         const struct g2h_heap *after)
 {
     enum { LEAST_WORDS = 3 /* one or two may have been assigned anew */ };
     struct g2h_record was, is;
     size_t far = 0, same = 0;
+    /* is_far() knows where 64-bit systems put things. */
     if (g2h_heap_record_count(before, G2H_RECORD_BSS) == 0 ||
         g2h_heap_record_count(after, G2H_RECORD_BSS) == 0 || before->params.pointer_size != 8)
         return NULL;
@@ -180,7 +183,7 @@ static struct g2h_error *identity_check_process(const struct g2h_heap *before,
 {
     TRY(check_program(before, after));
     TRY(check_threads(before, after));
-    TRY(check_outside(before, after));
+    TRY(check_far_words(before, after));
     /* a truncated dump ends before its memstats */
     if (!g2h_heap_memstats(before) || !g2h_heap_memstats(after))
         return NULL;
@@ -204,7 +207,7 @@ struct holders_finding {
  * HOLDER_MANY, whatever the threads' order. */
 static void add_holder(uint32_t *holder, uint32_t object)
 {
-    uint32_t old = HOLDER_NONE;
+    uint32_t old = HOLDER_NONE; /* becomes what is there instead, if the exchange fails */
     if (!__atomic_compare_exchange_n(holder, &old, object, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED) &&
         old != object && old != HOLDER_MANY)

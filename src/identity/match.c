@@ -384,7 +384,8 @@ static bool is_grown_copy(const struct moving *moving, uint32_t was, uint32_t is
         same += copy.size >= word && there <= copy.size - word &&
                 heap_word(heap, copy.data + there) == value;
     }
-    return same > 0 && same >= all - same;
+    return same > 0 &&
+           same >= all - same; /* > 0: of two arrays without pointers nothing is known */
 }
 
 /* Follows the words of an array and of its larger successor at equal indexes, if one is a copy of
@@ -403,10 +404,10 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
         return true;
     pointers_of(heap, is, heap_slot_class(heap, is), &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        if (offset < new_base)
+        if (offset < new_base) /* the malloc header */
             continue;
         const uint64_t there = offset - new_base + old_base;
-        if (contents.size < word || there > contents.size - word)
+        if (contents.size < word || there > contents.size - word) /* behind the old array's end */
             break;
         if (!moved_follow_word(moving, heap_word(heap, contents.data + there), value))
             return false;
