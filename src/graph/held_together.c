@@ -143,7 +143,7 @@ static bool unite_holders(const struct held_set *one, const struct held_set *oth
             j == other->count || (i < one->count && one->holders[i] <= other->holders[j]);
         const uint32_t next = is_left ? one->holders[i] : other->holders[j];
         i += is_left;
-        j += j < other->count && other->holders[j] == next;
+        j += j < other->count && other->holders[j] == next; /* both, if both have it */
         if (ret->count == MOST_HOLDERS)
             return false;
         assert(ret->count == 0 || ret->holders[ret->count - 1] < next);
@@ -165,6 +165,7 @@ static uint32_t unite_sets(struct together_finder *finder, uint32_t one, uint32_
     if (unite_holders(&finder->sets.data[one], &finder->sets.data[other], &made)) {
         const uint64_t key = map_hash_text(made.holders, made.count * sizeof(*made.holders));
         set = map_get(&finder->by_holders, key);
+        /* The set that each member has by itself does not count. */
         if (set == MAP_NONE && finder->sets.count - finder->members.count < MOST_SETS) {
             set = together_add_set(finder, &made);
             if (set == SET_NONE || !map_put(&finder->by_holders, key, set, &set))
@@ -225,6 +226,7 @@ static inline bool change_set(struct together_finder *finder, uint32_t object, u
     const uint32_t waits = finder->set_of[object] & SET_WAITS;
     assert(set != OF_NONE && (set & SET_FLAGS) == 0);
     finder->set_of[object] = set | waits;
+    /* It is listed already, or leads to nothing. */
     if (waits != 0 || !bits_have(finder->graph->targets->leading, object))
         return true;
     finder->set_of[object] |= SET_WAITS;
@@ -318,6 +320,7 @@ static bool together_spread(struct together_finder *finder)
             const uint32_t object = wave.data[i];
             if (finder->is_again)
                 finder->set_of[object] &= ~SET_WAITS;
+            /* One that was reached and has changed since waits for its second walk only. */
             if ((finder->set_of[object] & SET_WAITS) == 0 && !reach_targets(finder, object))
                 return false;
         }
@@ -419,6 +422,7 @@ static void together_sum_up(struct together_finder *finder)
     for (uint32_t i = 0; i < heap->object_count; i++)
         if (finder->set_of[i] != OF_NONE)
             finder->sets.data[finder->set_of[i] & ~SET_FLAGS].bytes += heap_object_size(heap, i);
+    /* From the first set on that is of one package. */
     for (size_t i = OF_SEVERAL_PACKAGES + 1; i < finder->sets.count; i++) {
         const struct held_set *set = &finder->sets.data[i];
         struct held_package *package = &finder->packages.data[set->package];
@@ -522,6 +526,7 @@ static struct g2h_error *choose_sets(struct together_finder *finder)
         set->is_chosen = true;
         join_set(finder, a_holder(finder, set), set);
     }
+    /* Again and again: a member that joins a group brings in those that lead to it. */
     while (changes && sized.count > 0) {
         changes = false;
         VECTOR_EACH(const struct held_crossing, crossing, finder->crossings)
@@ -675,8 +680,9 @@ struct g2h_error *held_together_find(const struct g2h_graph *graph, held_togethe
     finder.set_of = large_alloc(count_and_end(graph->heap->object_count), sizeof(*finder.set_of));
     TRY_MEMORY(finder.set_of && together_add_set(&finder, &none) == OF_NONE &&
                together_add_set(&finder, &none) == OF_SEVERAL_PACKAGES && reach_all(&finder));
+    /* There are only the sets of nothing, of several packages, and of each member by itself. */
     if (finder.sets.count == finder.members.count + OF_SEVERAL_PACKAGES + 1)
-        return NULL; /* no two members hold anything together */
+        return NULL;
     together_sum_up(&finder);
     TRY(choose_sets(&finder));
     bool has_groups = false;

@@ -48,9 +48,10 @@ struct blocked {
     uint32_t waits;      /* sudogs that have been found */
     uint32_t sudog;      /* WAITS_FOR_CONDITION: the object of one of its sudogs */
     uint32_t condition;  /* the object with the sync.Cond whose list has that sudog, or NO_TARGET */
-    uint64_t lock_outside; /* address of a lock that is not in the heap, or 0 */
+    uint64_t lock_outside; /* address of a lock, or of a sync.Cond's list, that is not in the heap,
+                              or 0 */
     enum wait_kind kind;
-    bool is_live, is_main;
+    bool is_live, is_main; /* is_main: main.main, in a way of waiting that is no leak */
 };
 
 /* An object that a blocked goroutine holds, or that it waits on: a list for each goroutine, or for
@@ -841,7 +842,7 @@ static uint32_t sudog_at(const struct leaked_finder *finder, const struct condit
 static bool is_list_of(const struct leaked_finder *finder, const struct conditions *conditions,
                        uint64_t first, uint64_t last)
 {
-    for (size_t i = 0; i < conditions->by_sudog.count; i++) {
+    for (size_t i = 0; i < conditions->by_sudog.count; i++) { /* a list of more is a circle */
         uint64_t next;
         if (sudog_at(finder, conditions, first, &next) == MAP_NONE)
             return false;
@@ -875,7 +876,7 @@ static void find_lists_in(struct leaked_finder *finder, const struct conditions 
                           uint32_t owner)
 {
     const uint64_t word = finder->graph->heap->params.pointer_size;
-    const uint64_t before = 8 + word;
+    const uint64_t before = 8 + word; /* two numbers of 32 bits, and the lock in a word */
     struct g2h_object object;
     heap_object(finder->graph->heap, owner, &object);
     for (uint64_t at = before; at < object.contents.size; at += word) {
@@ -925,11 +926,13 @@ static void find_lists(struct leaked_finder *finder, const struct conditions *co
         for (; target < end; target++) {
             const uint32_t number =
                 *target == NO_TARGET ? MAP_NONE : map_get(&conditions->by_sudog, *target);
+            /* The goroutine's own record leads to its sudog in any case. */
             if (number == MAP_NONE || i == finder->blocked.data[number].g)
                 continue;
             has_some = true;
             conditions->is_listed[number] |= conditions->has_owners;
         }
+        /* A sudog leads to the next one of its list, and has none itself. */
         if (has_some && !conditions->has_owners && map_get(&conditions->by_sudog, i) == MAP_NONE)
             find_lists_in(finder, conditions, i);
     }
@@ -1012,10 +1015,11 @@ static struct g2h_error *leaked_find_all(struct leaked_finder *finder, const uin
         struct blocked *blocked = &finder->blocked.data[i];
         const bool is_live =
             blocked->is_live || (blocked->kind != WAITS_FOR_NOTHING && blocked->waits == 0);
-        blocked->is_live = false; /* until it is woken */
+        blocked->is_live = false; /* until it is woken: wake() passes over live ones */
         if (is_live)
             TRY_MEMORY(wake(finder, blocked));
     }
+    /* mark_roots() has marked by the marker, which knows nothing of goroutines. */
     for (size_t i = 0; i < finder->waits.count; i++)
         if (is_marked(finder->marks, finder->waits.data[i].object) &&
             !is_marked(finder->barred, finder->waits.data[i].object))

@@ -70,7 +70,7 @@ static uint64_t element_size_at(const struct g2h_graph *graph, uint32_t type, ui
     return elem < types->list.count ? types_size(types, elem) : 0;
 }
 
-/* Returns the array that a word hits, or UINT32_MAX. */
+/* Returns the object that a word hits if it is an array, or UINT32_MAX. */
 static uint32_t find_array(const struct g2h_graph *graph, uint64_t word)
 {
     const uint32_t object = heap_find(graph->heap, word);
@@ -78,8 +78,8 @@ static uint32_t find_array(const struct g2h_graph *graph, uint64_t word)
                                                                                       : UINT32_MAX;
 }
 
-/* Passes a slice on, unless its type is not known (size 0) or its words contradict each other.
- * Returns false to stop. */
+/* Passes a slice on, unless its type is not known (size 0) or its words contradict each other: then
+ * the pointer counts, but no slice, so that keep_known() drops the array. Returns false to stop. */
 static bool visit_word(const struct slice_words_visitor *visitor, uint32_t array,
                        const struct slice *slice)
 {
@@ -231,6 +231,7 @@ static bool windows_locate(const struct windows_finder *finder, uint32_t object,
     const uint32_t claim = graph->typing->claims[object];
     const uint64_t base = heap_value_base(heap, slot_class),
                    begin = slice->address - heap_address(heap, object);
+    /* An array that may be larger or of other values has no window; text has no elements. */
     if ((claim & (CLAIM_ARRAY | CLAIM_EXACT)) != (CLAIM_ARRAY | CLAIM_EXACT) ||
         typing_is_text(graph->typing, object) ||
         types_size(graph->typing->types, (claim & CLAIM_TYPE) - 1) != slice->size || begin < base ||
@@ -277,7 +278,7 @@ static bool leaves_out(const struct windows_finder *finder, const struct slice_w
 {
     const struct g2h_heap *heap = finder->graph->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, window->object);
-    if (window->begin > heap_value_base(heap, slot_class))
+    if (window->begin > heap_value_base(heap, slot_class)) /* elements before it */
         return true;
     if (slot_class->size - window->end < window->size)
         return false; /* no space for another element */
@@ -335,7 +336,8 @@ static struct g2h_error *note_task(void *context, size_t task, unsigned worker)
         TRY_MEMORY(visit_slice_words(finder->graph, note_word, &visit));
         return NULL;
     }
-    const uint32_t end = first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX;
+    const uint32_t end =
+        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX; /* no overflow */
     TRY_MEMORY(g2h_capacities_of_objects(finder->capacities, first, end, note_capacity, &visit));
     return NULL;
 }
@@ -405,15 +407,15 @@ static void count_objects(struct windows_finder *finder, uint32_t object, uint32
 {
     const struct g2h_graph *graph = finder->graph;
     const struct windows *found = &finder->found;
-    const uint32_t *behind, *last;
-    const uint32_t *target = object_targets(graph, object, &behind);
+    const uint32_t *object_end, *last;
+    const uint32_t *target = object_targets(graph, object, &object_end);
     object_targets(graph, end - 1, &last);
     for (; target < last; target++) {
         if (*target == NO_TARGET || !windows_has(found, *target))
             continue;
         /* Which object a target belongs to is only needed for hits. */
-        while (target >= behind)
-            object_targets(graph, ++object, &behind);
+        while (target >= object_end)
+            object_targets(graph, ++object, &object_end);
         if (!graph_is_garbage(graph, object))
             count_pointer(finder, *target);
     }
@@ -433,7 +435,8 @@ static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Keeps the windows of the arrays that only slices lead to. */
+/* Keeps the windows of the arrays that only slices lead to: as many pointers as slices. Another
+ * pointer might reach any element. leaves_out() asks again, with the union of all slices. */
 static void keep_known(struct windows_finder *finder)
 {
     window_vector *list = &finder->found.list;
