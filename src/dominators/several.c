@@ -192,6 +192,7 @@ static struct g2h_error *take_crossings(struct shared_entries_finding *finding)
             crossings->all.data[j].to =
                 owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
         TRY_MEMORY(crossings_move(crossings, &finding->entries->crossings));
+        /* The next walk's crossings lead to others: nodes instead of owners, or the reverse. */
         memset(crossings->seen, 0, sizeof(crossings->seen));
     }
     return NULL;
@@ -215,8 +216,8 @@ static struct g2h_error *add_found(struct shared_entries_finding *finding, struc
 {
     const uint32_t nodes = graph_node_count(finding->graph);
     for (uint32_t i = 0; i <= nodes / 64; i++)
-        for (uint64_t left = finding->found[i]; left != 0; left &= left - 1) {
-            const uint32_t node = i * 64 + lowest_bit(left);
+        for (uint64_t bits = finding->found[i]; bits != 0; bits &= bits - 1) {
+            const uint32_t node = i * 64 + lowest_bit(bits);
             marker->owner = next_number(finding) | OWNER_FIXED;
             if (node < finding->synthetics)
                 finding->owners->of_synthetic[node] = marker->owner;
@@ -244,7 +245,7 @@ static struct g2h_error *push_from_synthetics(const struct shared_entries_findin
         if (edge->target.of == OF_OBJECT)
             TRY_MEMORY(marker_push(marker, edge->target.index));
         else if (known == OWNER_SEVERAL && owner >= first)
-            bits_add(finding->met, owner);
+            bits_add(finding->met, owner); /* as the marker does for objects */
         TRY_MEMORY(crossings_look(&marker->crossings, owner, known));
     }
     return NULL;
