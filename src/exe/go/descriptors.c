@@ -456,15 +456,15 @@ static bool add_references(struct descriptors *all, struct descriptor_search *se
         count = 1;
         first = parts;
         break;
-    case TYPE_ARRAY:
+    case TYPE_ARRAY: /* Elem and Slice */
         count = 2;
         first = parts;
         break;
-    case TYPE_MAP:
+    case TYPE_MAP: /* Key, Elem, and Bucket or Group */
         count = 3;
         first = parts;
         break;
-    case TYPE_FUNC:
+    case TYPE_FUNC: /* InCount and OutCount; the types follow the uncommon type */
         count = (uint64_t)image_u16(all->image, all->data + parts) +
                 (image_u16(all->image, all->data + parts + 2) & ~(unsigned)OUT_VARIADIC);
         first = descriptor_parts_offset(all, offset);
