@@ -205,6 +205,7 @@ static bool add_of_shared_handles(struct shortcuts_finder *finder)
         uint32_t object = UINT32_MAX;
         uint64_t offset = 0;
         VECTOR_EACH(const struct typed_part, part, shard->parts) {
+            /* The parts are sorted, so one that comes again follows itself. */
             const bool is_known =
                 (part->object == object && part->offset == offset) ||
                 (part->offset == 0 && type_at_start(finder, part->object) == finder->handle_type);

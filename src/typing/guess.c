@@ -127,6 +127,8 @@ static uint32_t guess_array_of(const struct typing *typing, const struct guesses
             continue;
         const struct guess_element *element = &guesses->elements.data[number];
         const struct pointer_map *map = element->map;
+        /* Two elements at least; and if all pointers are known, only whole ones, which fill the
+         * slot. */
         if (map->word_count != per_element || map->size != size || size > slot / 2 ||
             (!is_cut &&
              (count % per_element != 0 || !fits_class(typing, count / per_element * size, slot))))
@@ -289,9 +291,11 @@ static uint32_t only_type_with_part(const struct guesses *guesses, struct typing
         const uint32_t type = guesses->candidates.data[i].type;
         if (object && left-- == 0)
             return AMBIGUOUS;
+        /* Not the part itself: the object has more than that. */
         if (type == part->type || !type_holds(typing->types, type, part->offset, part->type) ||
             (object && !pointers_are_plausible(typing, object, type)))
             continue;
+        /* One type may have two numbers, of its descriptor and of DWARF, but has one name. */
         if (result != AMBIGUOUS &&
             typer_type_of(typing, result)->name != typer_type_of(typing, type)->name)
             return AMBIGUOUS;
@@ -353,7 +357,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     uint32_t known;
     uint32_t guess = map_get(cache, key);
     if (guess == MAP_NONE) {
-        const bool is_cut = count == MOST_WORDS;
+        const bool is_cut = count == MOST_WORDS; /* then the key is not that of a whole pattern */
         const uint32_t element = guess_array_of(typer->typing, guesses, words, count, is_cut, slot),
                        value = is_cut ? MAP_NONE : map_get(&guesses->by_pattern, key);
         if (value == MAP_NONE)
@@ -367,6 +371,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
         return guess_by_part(typer, guesses, cache, &object, number, key);
     const bool is_array = (guess & GUESS_ARRAY) != 0;
     const uint32_t type = guess & ~GUESS_ARRAY;
+    /* Typed pointers that lead to its parts say as much as one that leads to it. */
     const bool is_proven = has_its_parts(typer->typing, number, type);
     const struct reference reference = {.type = type,
                                         .source = is_proven ? SOURCE_POINTER : SOURCE_GUESS,
