@@ -84,6 +84,7 @@ static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_
         for (size_t j = first; j < end && capacities->left > 0; j++, capacities->left--) {
             struct capacity_run run = capacities->runs.data[j];
             run.offset += i * size;
+            /* The others have been extended to all elements. */
             if (run.count > 1 && run.stride * run.count < size &&
                 !vector_push(&capacities->runs, run))
                 return false;
@@ -149,7 +150,7 @@ static bool capacities_add_type(struct g2h_capacities *capacities, uint32_t numb
 {
     const struct owner owner = {DECLARATION_OF_TYPE, number};
     struct runs *runs = &capacities->of_type[number];
-    if (runs->end > 0)
+    if (runs->end > 0) /* found already, or it has none */
         return true;
     runs->first = as_u32(capacities->runs.count);
     const bool good = find_runs(capacities, &owner, number, 0, DEPTH);
