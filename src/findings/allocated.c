@@ -182,12 +182,12 @@ static struct g2h_error *add_sample(struct allocated_finder *finder, size_t inde
     const uint32_t number = as_u32(finder->found->sites.count);
     uint32_t site;
     g2h_heap_record(g2h_view_heap(finder->merged->view), G2H_RECORD_ALLOCSAMPLE, index, &record);
-    const uint32_t of = map_get(&finder->records, record.allocsample.memprof);
-    if (of == MAP_NONE || merged->kind != MERGED_CLASS)
+    const uint32_t memprof = map_get(&finder->records, record.allocsample.memprof);
+    if (memprof == MAP_NONE || merged->kind != MERGED_CLASS)
         return NULL;
-    TRY_MEMORY(map_put(&finder->sites, of, number, &site));
+    TRY_MEMORY(map_put(&finder->sites, memprof, number, &site));
     if (site == number)
-        TRY(add_site(finder, of));
+        TRY(add_site(finder, memprof));
     const struct allocation_sample sample = {
         .name = merged->name,
         .node = node,

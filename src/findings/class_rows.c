@@ -280,12 +280,13 @@ uint32_t class_rows_find_largest(const struct findings *findings, uint32_t name,
          first += as_u32(count))
         for (size_t i = 0; i < count; i++) {
             const uint32_t node = first + as_u32(i);
+            const bool is_string = nodes[i].kind == G2H_NODE_TEXT; /* their class is UINT32_MAX */
             if (!merged_is_object(nodes[i].kind) ||
-                (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name ||
+                (is_string ? UINT32_MAX : nodes[i].name) != name ||
                 !is_in_line(findings, node, line))
                 continue;
-            const uint64_t retained = g2h_dominators_retained_size(findings->dominators, node),
-                           weight = findings_is_dead(findings->view, node) ? 0 : retained + 1;
+            const uint64_t retained = g2h_dominators_retained_size(findings->dominators, node);
+            const uint64_t weight = findings_is_dead(findings->view, node) ? 0 : retained + 1;
             if (best == UINT32_MAX || weight > most) {
                 best = node;
                 most = weight;

@@ -691,13 +691,13 @@ void container_mark(const struct containers *containers, const struct container 
     const uint32_t node = container->node != MERGED_NONE ? container->node : container->branch;
     memset(is_in, 0, node * sizeof(*is_in)); /* those that merged_mark_below() leaves as they are */
     merged_mark_below(merged, node, is_in);
-    const bool is_part = container->node != MERGED_NONE && !container->is_all;
-    for (uint32_t i = is_part ? nodes[node].child : MERGED_NONE; i != MERGED_NONE;
-         i = nodes[i].sibling)
-        is_in[i] = container_has(containers, container, i);
-    for (uint32_t i = node + 1; is_part && i < merged->nodes.count; i++) /* a parent comes first */
-        if (nodes[i].parent != node && nodes[i].parent != MERGED_NONE)
-            is_in[i] = is_in[i] && is_in[nodes[i].parent];
+    if (container->node != MERGED_NONE && !container->is_all) { /* it is a part of the node */
+        for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
+            is_in[i] = container_has(containers, container, i);
+        for (uint32_t i = node + 1; i < merged->nodes.count; i++) /* a parent comes first */
+            if (nodes[i].parent != node && nodes[i].parent != MERGED_NONE)
+                is_in[i] = is_in[i] && is_in[nodes[i].parent];
+    }
     for (uint32_t i = 0; i < container->beside_count; i++)
         mark_beside(merged, container->beside[i], is_in);
 }

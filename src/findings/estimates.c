@@ -94,23 +94,25 @@ struct g2h_error *estimates_add(struct estimates *estimates, uint32_t set, uint3
 static double variance_of(const struct estimates *estimates, const struct estimate_sums *sums)
 {
     const struct g2h_sample_kind *kind = &estimates->sample->kinds[sums->kind];
-    const double spans = real(kind->spans_read), read = real(kind->objects_read),
-                 all = real(kind->objects), part = real(sums->objects) / read;
+    const double spans = real(kind->spans_read);
+    const double read = real(kind->objects_read);
+    const double all = real(kind->objects);
+    const double part = real(sums->objects) / read; /* of the objects that were read */
     if (kind->spans_read == kind->spans)
         return 0;
     if (kind->spans_read < 2)
-        return all * all; /* one span says nothing about others */
-    const double left = 1 - spans / real(kind->spans),
-                 squares = sums->squares - 2 * part * sums->products +
-                           part * part * estimates->squares_of[sums->kind],
-                 seen = squares > 0 ? spans / (spans - 1) * squares / (read * read) : 0;
+        return all * all;                                /* one span says nothing about others */
+    const double unread = 1 - spans / real(kind->spans); /* what was read has no error */
+    const double squares =
+        sums->squares - 2 * part * sums->products + part * part * estimates->squares_of[sums->kind];
+    const double seen = squares > 0 ? spans / (spans - 1) * squares / (read * read) : 0;
     /* If hardly any span has the set, or hardly any is mostly something else, how much these differ
      * is not seen. Another one, which the sample has just missed, may do so. */
     const uint64_t others = kind->spans_read - sums->spans + sums->mixed;
     const double missed = others < ESTIMATE_LEAST_SPANS || sums->spans < ESTIMATE_LEAST_SPANS
                               ? 1 / (spans * spans)
                               : 0;
-    return all * all * left * (seen + missed);
+    return all * all * unread * (seen + missed);
 }
 
 /* Sums of a set before they are rounded. */

@@ -589,17 +589,17 @@ struct g2h_error *goroutines_find_ended(const struct findings *findings,
 static struct g2h_error *add_leaked(struct leaks *leaks, const struct findings *findings,
                                     uint32_t goroutine)
 {
-    const uint32_t number = g2h_dominators_number(findings->dominators, goroutine),
-                   place = findings_place_of(findings, findings->merged.of[number]);
-    uint32_t at = as_u32(leaks->places.count);
+    const uint32_t number = g2h_dominators_number(findings->dominators, goroutine);
+    const uint32_t place = findings_place_of(findings, findings->merged.of[number]);
+    uint32_t index = as_u32(leaks->places.count);
     if (place == MERGED_NONE)
         return NULL;
-    TRY_MEMORY(map_put(&leaks->by_node, place, at, &at));
-    if (at == leaks->places.count)
+    TRY_MEMORY(map_put(&leaks->by_node, place, index, &index));
+    if (index == leaks->places.count)
         TRY_MEMORY(vector_push(&leaks->places,
                                ((struct leaks_place){.node = place, .example = goroutine})));
-    leaks->places.data[at].count++;
-    leaks->places.data[at].retained +=
+    leaks->places.data[index].count++;
+    leaks->places.data[index].retained +=
         g2h_dominators_retained_size(findings->dominators, goroutine);
     return NULL;
 }
@@ -819,16 +819,18 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
 {
     const bool is_finalizer = keeper->finalizer != UINT32_MAX;
     uint32_t object = UINT32_MAX, function = UINT32_MAX;
-    bool is_own = false, is_kept = false;
-    if (is_finalizer)
+    bool leads_to_itself = false, is_kept = false;
+    if (is_finalizer) {
         read_finalizer(findings, keeper->finalizer, &object, &function);
-    else
-        object = object_of_cleanup(findings, function = keeper->for_cleanup);
+    } else {
+        function = keeper->for_cleanup;
+        object = object_of_cleanup(findings, function);
+    }
     if (object != UINT32_MAX && is_finalizer)
-        TRY(path_leads(findings->paths, object, object, &is_own));
-    if (object != UINT32_MAX && function != UINT32_MAX && !is_own)
+        TRY(path_leads(findings->paths, object, object, &leads_to_itself));
+    if (object != UINT32_MAX && function != UINT32_MAX && !leads_to_itself)
         TRY(path_leads(findings->paths, function, object, &is_kept));
-    if (is_own)
+    if (leads_to_itself)
         *ret = FINALIZED_SELF;
     else if (!is_kept)
         *ret = FINALIZED_CAN_RUN;

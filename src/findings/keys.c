@@ -612,8 +612,8 @@ static struct g2h_error *add_field(struct counter *counter, const struct g2h_val
         string_pool_intern(&distribution->names, value->path, value->path_size, &field.path) &&
         string_pool_intern(&distribution->names, counter->text.data, counter->text.size,
                            &field.type));
-    field.is_function = value->kind == G2H_VALUE_POINTER && value->type_size > 4 &&
-                        memcmp(value->type, "func", 4) == 0;
+    field.is_function = value->kind == G2H_VALUE_POINTER && value->type_size > strlen("func") &&
+                        memcmp(value->type, "func", strlen("func")) == 0;
     TRY_MEMORY(vector_push(&distribution->fields, field));
     return NULL;
 }

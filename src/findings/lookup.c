@@ -162,7 +162,7 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
                                                         .asked_size = strlen(asked)};
     _cleanup_(text_deinit) struct text name = {0}, near = {0};
     const bool has_package = strchr(asked, '.') != NULL;
-    const size_t own = strlen("main."); /* a variable of it may be asked for without */
+    const size_t of_main = strlen("main."); /* a variable of it may be asked for without */
     struct g2h_location location;
     if (g2h_location_of_variable(findings->view, asked, &location) == G2H_VARIABLE_NOT_IN_DUMP)
         return lookup_refuse_absent(asked);
@@ -175,8 +175,9 @@ static struct g2h_error *lookup_refuse_name(const struct lookup_classes *classes
         name.size = 0;
         if (!lookup_append_variable(findings, i, &name) || name.failed)
             continue;
-        const bool is_own = name.size > own && memcmp(name.data, "main.", own) == 0;
-        similar_add_behind(&similar, name.data, name.size, is_own && !has_package ? own : 0);
+        const bool is_of_main = name.size > of_main && memcmp(name.data, "main.", of_main) == 0;
+        similar_add_behind(&similar, name.data, name.size,
+                           is_of_main && !has_package ? of_main : 0);
     }
     similar_append(&similar, &near);
     TRY_MEMORY(!near.failed && !name.failed);
@@ -310,16 +311,16 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
                                                 struct lookup *ret, struct text *longer,
                                                 bool *ret_found)
 {
-    _cleanup_(text_deinit) struct text own = {0};
+    _cleanup_(text_deinit) struct text in_main = {0};
     TRY(find_by_expression(findings, asked, EXPRESSION_OWNER_SAID, ret, longer));
     *ret_found = ret->node != UINT32_MAX;
     if (*ret_found)
         return NULL;
-    text_append_string(&own, "main.");
-    text_append_string(&own, asked);
-    text_append(&own, "", 1);
-    TRY_MEMORY(!own.failed);
-    TRY(find_by_expression(findings, own.data, EXPRESSION_OWNER_SAID, ret,
+    text_append_string(&in_main, "main.");
+    text_append_string(&in_main, asked);
+    text_append(&in_main, "", 1);
+    TRY_MEMORY(!in_main.failed);
+    TRY(find_by_expression(findings, in_main.data, EXPRESSION_OWNER_SAID, ret,
                            longer->size > 0 ? NULL : longer));
     *ret_found = ret->node != UINT32_MAX;
     if (*ret_found)
@@ -331,8 +332,10 @@ static struct g2h_error *find_by_any_expression(const struct findings *findings,
     struct g2h_error *other =
         find_by_expression(findings, asked, EXPRESSION_OWNER_LEFT_OUT, ret, NULL);
     *ret_found = !other && ret->node != UINT32_MAX;
-    g2h_error_destroy(*ret_found || other ? error : other);
-    return *ret_found || other ? other : error;
+    if (!*ret_found && !other)
+        return error;
+    g2h_error_destroy(error);
+    return other;
 }
 
 /* Finds a class by a name that only views have: of memory that reports count as another object's,

@@ -81,8 +81,8 @@ static struct g2h_error *mark_array(struct stale_finder *finder, uint32_t number
     struct g2h_window window;
     struct g2h_node read;
     g2h_windows_get(stale->windows, number, &window);
-    const uint32_t node = g2h_view_object(finder->view, window.object),
-                   array = as_u32(stale->arrays.count);
+    const uint32_t node = g2h_view_object(finder->view, window.object);
+    const uint32_t array = as_u32(stale->arrays.count); /* the number it will have */
     if (node == UINT32_MAX)
         return NULL;
     g2h_view_node(finder->view, node, &read);
@@ -377,8 +377,8 @@ static bool see_slice(void *context, const struct g2h_capacity *capacity)
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->object == UINT32_MAX ||
         !g2h_heap_find(finder->heap, capacity->address, &object))
         return true;
-    const uint32_t node = g2h_view_object(finder->findings->view, object),
-                   index = node == UINT32_MAX ? MAP_NONE : map_get(&finder->by_node, node);
+    const uint32_t node = g2h_view_object(finder->findings->view, object);
+    const uint32_t index = node == UINT32_MAX ? MAP_NONE : map_get(&finder->by_node, node);
     if (index == MAP_NONE || !is_alive(finder, capacity->object))
         return true;
     finder->arrays.data[index].is_known = false;

@@ -173,7 +173,7 @@ static bool part_settle(const struct part_reading *reading)
     g2h_values_begin_at(reading->values, &part->location);
     while (g2h_values_next(reading->values, &value)) {
         if (!variable_part_has(part, &value, &rest)) {
-            if (count > 0)
+            if (count > 0) /* the values of a part follow each other */
                 break;
             continue;
         }
@@ -395,7 +395,7 @@ static struct g2h_error *part_step_name(const struct part_reading *reading, cons
     part->path.size = before;
     if (part_promote(reading, name, size))
         return NULL;
-    part->path.size = before;
+    part->path.size = before; /* back to what has no such field, to say why */
     part_settle(reading);
     return part_refuse_field(reading, name, size);
 }
@@ -592,7 +592,8 @@ static uint64_t part_elements(const struct part_reading *reading)
         const size_t size = first_step(rest);
         if (size >= sizeof(step) || (size == last && memcmp(step, rest.data, size) == 0))
             continue;
-        memcpy(step, rest.data, last = size);
+        memcpy(step, rest.data, size);
+        last = size;
         count++;
     }
     return count;
