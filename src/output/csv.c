@@ -322,15 +322,15 @@ static struct g2h_error *put_node(const struct csv *csv, struct csv_reader *read
     const uint32_t no_number = 0;
     const uint32_t *texts = &no_number;
     const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
-    const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
+    const bool is_string = batch->nodes[i].name == G2H_NAME_NONE;
     size_t size;
-    const char *name = has_own ? strings_of_node(csv->view, number, &reader->text, &size)
-                               : csv_field_of(&csv->fields, label.name, &size);
+    const char *name = is_string ? strings_of_node(csv->view, number, &reader->text, &size)
+                                 : csv_field_of(&csv->fields, label.name, &size);
     TRY_MEMORY(!reader->text.failed);
     TRY(worker_buffer_provide(buffer, NODE_ROW + field_limit(size), LARGE));
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
-    at = has_own ? csv_put_text(at, name, size) : csv_put_field(at, name, size);
+    at = is_string ? csv_put_text(at, name, size) : csv_put_field(at, name, size);
     at = csv_put_numbers(csv, reader, at, batch, i, label.type);
     buffer->size = as_size(at - buffer->data);
     return NULL;

@@ -362,10 +362,10 @@ static struct g2h_error *narrow_permissions(const struct database *database, con
     struct stat status;
     if (stat(path, &status) < 0)
         return errno == ENOENT ? NULL : error_system(errno, "%s: cannot write", database->name);
-    const mode_t mode = status.st_mode & 07777,
-                 narrowed = mode & (07000 | permissions_most(dump, status.st_gid));
-    const bool is_own = status.st_uid == geteuid() || status.st_uid == 0;
-    if (!is_own && status.st_uid != dump->st_uid && (dump->st_mode & S_IROTH) == 0)
+    const mode_t mode = status.st_mode & 07777;
+    const mode_t narrowed = mode & (07000 | permissions_most(dump, status.st_gid));
+    const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0;
+    if (!is_trusted && status.st_uid != dump->st_uid && (dump->st_mode & S_IROTH) == 0)
         return error_create(G2H_ERROR_SYSTEM,
                             "%s: belongs to another user, who may not read the dump; --append adds "
                             "no private dump to it",

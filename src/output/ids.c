@@ -452,7 +452,9 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
     struct g2h_node node, member;
     for (uint32_t i = node_ids->first_folded; i < nodes; i++) {
         g2h_view_brief(node_ids->view, i, &node);
-        for (uint32_t j = 0; is_of_synthetics(&node) && j < node.members; j++) {
+        if (!is_of_synthetics(&node))
+            continue;
+        for (uint32_t j = 0; j < node.members; j++) {
             g2h_view_member(node_ids->view, i, j, &member);
             TRY_MEMORY(vector_push(
                 ret, ((struct synthetic_node){member.key, NULL, member.whole, member.kind})));

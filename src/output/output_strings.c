@@ -663,9 +663,10 @@ static bool output_strings_grow(struct numbering *numbering, size_t more)
     }
     memset(numbering->slots, 0xff, count * sizeof(*old.slots));
     numbering->slot_count = count;
-    for (numbering->number_bits = 0;
-         numbering->number_bits < 32 && count >> numbering->number_bits != 0;)
-        numbering->number_bits++; /* so that no number has all its bits set */
+    /* So many that no number has all its bits set, as a free slot has. */
+    numbering->number_bits = 0;
+    while (numbering->number_bits < 32 && count >> numbering->number_bits != 0)
+        numbering->number_bits++;
     for (size_t i = 0; i < old.slot_count; i++)
         if (old.slots[i] != UINT32_MAX)
             put_slot(numbering, output_strings_number_in(&old, old.slots[i]),
@@ -1096,8 +1097,9 @@ struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *v
     TRY_MEMORY(strings->node_texts && strings->edge_keys && strings->key_counts &&
                number_names(strings));
     TRY(held_classes_init(&strings->held, view, series, output_strings_add_class, strings));
-    for (size_t i = 0; i < strings->held.types.count && strings->held.of.count > 0; i++)
-        strings->of_node[strings->held.types.data[i].name] |= STRING_MAY_BE_HELD;
+    if (strings->held.of.count > 0) /* else no array has another class than its type */
+        VECTOR_EACH(const struct held_type, type, strings->held.types)
+            strings->of_node[type->name] |= STRING_MAY_BE_HELD;
     TRY_MEMORY(join_garbage(strings));
     return NULL;
 }

@@ -537,14 +537,14 @@ static char *write_node_of(const struct heapsnapshot_snapshot *snapshot, char *a
 static struct g2h_error *write_nodes(const struct heapsnapshot_snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
-    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT,
-                   end = snapshot_block_end(snapshot->view, first);
+    const uint32_t first = as_u32(block) << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t end = snapshot_block_end(snapshot->view, first);
     const uint32_t *texts = snapshot->strings.node_texts[block];
     uint32_t differs = next_that_differs(snapshot, first);
     struct g2h_node nodes[MANY];
-    char *at = worker_buffer_reserve(buffer, (size_t)(end - first) * NODE_LINE + LINE_SLACK),
-         *begin = at;
-    if (!at)
+    char *begin = worker_buffer_reserve(buffer, (size_t)(end - first) * NODE_LINE + LINE_SLACK);
+    char *at = begin;
+    if (!begin)
         return &error_no_memory;
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
         const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);

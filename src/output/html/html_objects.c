@@ -438,7 +438,7 @@ static void put_layout_fields(struct objects *objects, const struct g2h_location
             continue;
         if (!is_first)
             put_layout_field(objects->data, &field, count++);
-        const struct html_objects_field read = next;
+        const struct html_objects_field read = next; /* they change places, with their memory */
         next = field;
         field = read;
     }

@@ -304,10 +304,11 @@ static struct g2h_error *put_functions(struct retained *retained)
 {
     const struct merged *merged = retained->merged;
     for (uint32_t node = 0; node < merged->nodes.count; node++) {
-        const struct merged_node *of = &merged->nodes.data[node];
-        const uint64_t owner =
-            of->kind == MERGED_VARIABLE ? merged->nodes.data[of->parent].name + UINT64_C(1) : 0;
-        const uint64_t key = map_hash_pair(owner << 2 | of->kind, of->name);
+        const struct merged_node *named = &merged->nodes.data[node];
+        const uint64_t package = named->kind == MERGED_VARIABLE
+                                     ? merged->nodes.data[named->parent].name + UINT64_C(1)
+                                     : 0; /* not a part of the key */
+        const uint64_t key = map_hash_pair(package << 2 | named->kind, named->name);
         uint32_t number = retained->function_count + 1;
         TRY_MEMORY(map_put(&retained->functions, key, number, &number));
         if (number > retained->function_count) {

@@ -217,10 +217,11 @@ static void place_fit(struct text *text, const char *data, size_t size, size_t m
     enum { OF_STATE = 6, LEAST = 3, OF_RUNS = 6 };
     struct place_parts parts = place_parts_of(data, size);
     parts.line = place_line(&parts, most);
-    const size_t line = place_characters(parts.line.data, parts.line.data + parts.line.size),
-                 function = place_characters(parts.function.data,
-                                             parts.function.data + parts.function.size),
-                 least = place_least(parts.function);
+    /* Characters of each part; left: those that the parts before the line may have. */
+    const size_t line = place_characters(parts.line.data, parts.line.data + parts.line.size);
+    const size_t function =
+        place_characters(parts.function.data, parts.function.data + parts.function.size);
+    const size_t least = place_least(parts.function);
     size_t state = parts.state.size;
     size_t left = most > line ? most - line : 0;
     if (state > 0 && state + 1 + least > left) {

@@ -131,10 +131,12 @@ static struct g2h_error *put_stale(const struct report *report, const struct who
     else
         PUT(page, "<stale>      stale       %b{retained}: %n{count} objects ", found.retained,
             found.beyond + found.before);
-    PUT(page, "%s of ",
-        found.before == 0   ? "beyond the length"
-        : found.beyond == 0 ? "before the start"
-                            : "beyond the length or before the start");
+    const char *where = "beyond the length or before the start";
+    if (found.before == 0)
+        where = "beyond the length";
+    else if (found.beyond == 0)
+        where = "before the start";
+    PUT(page, "%s of ", where);
     if (found.arrays > 1)
         PUT(page, "%n slices, such as ", found.arrays);
     PUT(page, "%.*s{of}%s (length %n{length})\n|%n{beyond}%n{before}%n{slices}|</>",
@@ -253,10 +255,10 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
         name_by_address(report, example->most, &expression);
     TRY_MEMORY(!expression.failed);
     uint64_t retained = example->retained;
-    uint64_t of = report_node(report, suspect->item)->retained;
+    uint64_t whole = report_node(report, suspect->item)->retained;
     if (is_its_container(findings, suspect, example)) { /* all that it retains counts */
         retained = g2h_dominators_retained_size(findings->dominators, example->most);
-        of = suspect->all;
+        whole = suspect->all;
     }
     if (example->holders == 1)
         PUT(page, "      all in      %.*s\n|%n{count}%b{retained}", 2 * page->columns, &expression,
@@ -269,7 +271,7 @@ static struct g2h_error *put_most(const struct report *report, const struct susp
         PUT(page, "      mostly      %.*s alone has ", 2 * page->columns, &expression);
         PUT_IF(example->count > 1 && !suspect->is_entries, page, "%n{count} of the %n, ",
                example->count, who_count(report->findings, suspect));
-        PUT(page, "%b{retained} (%p)\n", retained, retained, of);
+        PUT(page, "%b{retained} (%p)\n", retained, retained, whole);
     }
     PUT(page, "|%n{holders}", example->holders);
     put_address(report, example->most);

@@ -261,8 +261,8 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
     }
     page_open_list(page, "fields");
     VECTOR_EACH(struct field_distribution, field, distribution->fields) {
-        const struct g2h_bytes name = show_name_of(distribution, field->path),
-                               type = show_name_of(distribution, field->type);
+        const struct g2h_bytes name = show_name_of(distribution, field->path);
+        const struct g2h_bytes type = show_name_of(distribution, field->type);
         _cleanup_(text_deinit) struct text line = {0}, spread = {0};
         append_padded(&line, &name, names);
         append_padded(&line, &type, types);
@@ -272,9 +272,10 @@ static struct g2h_error *show_put_fields(struct show *show, struct distribution 
         page_close(page);
         text_append(&line, spread.data, spread.size);
         TRY_MEMORY(!line.failed && !spread.failed);
-        const bool is_far = is_far_element(name), is_last = ++number == distribution->fields.count;
+        const bool is_far = is_far_element(name);
+        const bool is_last = ++number == distribution->fields.count;
         left_out += is_far;
-        if (left_out > 0 && (!is_far || is_last)) {
+        if (left_out > 0 && (!is_far || is_last)) { /* the elements of one array end here */
             PUT(page, "  %n more, of elements from %n on\n", left_out, (uint64_t)SHOWN_ELEMENTS);
             left_out = 0;
         }
