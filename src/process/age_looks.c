@@ -60,8 +60,8 @@ static void renumber(struct g2h_ages *ages, const age *of)
  * that are long ago stand for more and more collections. The last look of a window stays so. */
 static void join_looks(struct g2h_ages *ages)
 {
-    enum { FIRST = 2 };             /* look 1, of objects of any age, stays alone */
-    age of[AGES_MOST + 1] = {0, 1}; /* 0: a slot without an object */
+    enum { FIRST = 2 };                     /* look 1, of objects of any age, stays alone */
+    age new_number[AGES_MOST + 1] = {0, 1}; /* by look; 0: a slot without an object */
     const unsigned end = ages->look_count / 4 * 3;
     unsigned to = FIRST;
     for (unsigned from = FIRST; from <= ages->look_count; from++) {
@@ -73,16 +73,16 @@ static void join_looks(struct g2h_ages *ages)
         } else {
             ages->looks[to++] = ages->looks[from];
         }
-        of[from] = (age)(to - 1);
+        new_number[from] = (age)(to - 1);
     }
     for (unsigned class = 0; class < AGES_CLASSES; class ++) {
-        join_ends(ages->ended[class], of, ages->look_count);
-        join_ends(ages->ended_first[class], of, ages->look_count);
-        join_ends(ages->window.ended_first[class], of, ages->look_count);
+        join_ends(ages->ended[class], new_number, ages->look_count);
+        join_ends(ages->ended_first[class], new_number, ages->look_count);
+        join_ends(ages->window.ended_first[class], new_number, ages->look_count);
     }
     ages->look_count = to - 1;
-    ages->window.next = of[ages->window.next];
-    renumber(ages, of);
+    ages->window.next = new_number[ages->window.next];
+    renumber(ages, new_number);
 }
 
 /* Moves the counts of the looks after `first`, which becomes look 1, to those from 2 on, and clears

@@ -418,9 +418,11 @@ static bool pages_reserve(struct mark_pages *marks, size_t count)
     marks->table = calloc(capacity, sizeof(*marks->table));
     marks->positions = calloc(capacity, sizeof(*marks->positions));
     marks->capacity = marks->table && marks->positions ? capacity : 0;
-    for (size_t i = 0; i < marks->pages.count && marks->capacity > 0; i++)
-        marks->table[page_place(marks, marks->pages.data[i])] = marks->pages.data[i];
-    return marks->capacity > 0;
+    if (marks->capacity == 0)
+        return false;
+    VECTOR_EACH(const uint64_t, page, marks->pages)
+        marks->table[page_place(marks, *page)] = *page;
+    return true;
 }
 
 /* Adds a page to the set, unless it is there. Returns false if memory runs out. */

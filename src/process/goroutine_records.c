@@ -669,8 +669,8 @@ static struct g2h_error *put_defers(const struct goroutines *goroutines, uint64_
     struct runtime *runtime = goroutines->records->runtime;
     uint64_t defer = runtime_field(runtime, g, LAYOUT_G_DEFER);
     for (; defer != 0 && *left > 0; (*left)--) {
-        const uint64_t function = runtime_field(runtime, defer, LAYOUT_DEFER_FN),
-                       link = runtime_field(runtime, defer, LAYOUT_DEFER_LINK);
+        const uint64_t function = runtime_field(runtime, defer, LAYOUT_DEFER_FN);
+        const uint64_t link = runtime_field(runtime, defer, LAYOUT_DEFER_LINK);
         uint64_t code = 0;
         if (function != 0)
             runtime_word(runtime, function, &code);
@@ -690,8 +690,8 @@ static struct g2h_error *put_panics(const struct goroutines *goroutines, uint64_
     struct runtime *runtime = goroutines->records->runtime;
     uint64_t panic = runtime_field(runtime, g, LAYOUT_G_PANIC);
     for (; panic != 0 && *left > 0; (*left)--) {
-        const uint64_t arg = panic + runtime_offset(runtime, LAYOUT_PANIC_ARG),
-                       link = runtime_field(runtime, panic, LAYOUT_PANIC_LINK);
+        const uint64_t arg = panic + runtime_offset(runtime, LAYOUT_PANIC_ARG);
+        const uint64_t link = runtime_field(runtime, panic, LAYOUT_PANIC_LINK);
         uint64_t type = 0, data = 0;
         runtime_word(runtime, arg, &type);
         runtime_word(runtime, arg + WORD, &data);

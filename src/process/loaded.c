@@ -432,9 +432,10 @@ bool same_build_code_differs(const struct same_build_code *code, uint64_t *ret)
         }
         while (code->file[i] == code->process[i])
             i++;
-        const uint64_t within = (code->address + i) % aligned, first = within <= i ? i - within : i,
-                       skipped = breakpoint_size(code->machine, code->process + first,
-                                                 code->size - first);
+        const uint64_t within = (code->address + i) % aligned; /* bytes into the instruction */
+        const uint64_t first = within <= i ? i - within : i;
+        const uint64_t skipped =
+            breakpoint_size(code->machine, code->process + first, code->size - first);
         const uint64_t patch = skipped == 0 ? patch_bytes_at(code, code->address + first) : 0;
         if (skipped == 0 && patch == 0) {
             *ret = code->address + i;

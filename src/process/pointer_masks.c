@@ -415,6 +415,7 @@ struct arena_piece {
 static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t words,
                        struct arena_piece *ret)
 {
+    enum { PER_BYTE_OF_LAST = 64 * 8 }; /* words: a bit for each 64 */
     const bool is_pairs = !runtime_has(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
     const uint64_t arena = arena_of(runtime, address);
     const uint64_t per_byte = is_pairs ? 4 : 8;
@@ -423,13 +424,17 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
     ret->first = (address - runtime->arena_base) % RUNTIME_ARENA_SIZE / WORD;
     ret->words = MIN(words, RUNTIME_ARENA_SIZE / WORD - ret->first);
     const uint64_t end = ret->first + ret->words - 1;
-    ret->bitmap = arena == 0 ? NULL
-                             : memory_at(runtime->memory, bitmap + ret->first / per_byte,
-                                         end / per_byte - ret->first / per_byte + 1);
-    ret->last = is_pairs || arena == 0 ? NULL
-                                       : memory_at(runtime->memory, last + ret->first / 512,
-                                                   end / 512 - ret->first / 512 + 1);
-    return ret->bitmap && (is_pairs || ret->last);
+    ret->bitmap = ret->last = NULL;
+    if (arena == 0)
+        return false;
+    const uint64_t byte = ret->first / per_byte;
+    ret->bitmap = memory_at(runtime->memory, bitmap + byte, end / per_byte - byte + 1);
+    if (is_pairs)
+        return ret->bitmap != NULL;
+    const uint64_t byte_of_last = ret->first / PER_BYTE_OF_LAST;
+    ret->last =
+        memory_at(runtime->memory, last + byte_of_last, end / PER_BYTE_OF_LAST - byte_of_last + 1);
+    return ret->bitmap && ret->last;
 }
 
 /* Returns whether word i of a piece is a pointer. Clears *more if no pointer follows; with two bits

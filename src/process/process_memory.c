@@ -288,9 +288,9 @@ bool resident_find_spans(const struct runtime *runtime, struct resident_spans *r
     for (uint64_t i = 0; i < runtime->allspans.count; i++) {
         uint64_t address, start;
         if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
-            const uint64_t there = resident_of(runtime->process, span.start, span.size),
-                           allocated = span.alloc_count * span.elemsize,
-                           objects = MIN(allocated, there);
+            const uint64_t there = resident_of(runtime->process, span.start, span.size);
+            const uint64_t allocated = span.alloc_count * span.elemsize;
+            const uint64_t objects = MIN(allocated, there);
             ret->objects += objects;
             ret->slots += there - objects;
             if (!span.is_large && there < span.size && runtime->process->resident.count > 0 &&

@@ -165,10 +165,12 @@ static struct g2h_error *attach_prepare(uint64_t pid, const struct attach_option
     struct g2h_error *refused = attach_available_check(pid, bytes, after, &available);
     *ret_is_window = forks && (WINDOW_ALWAYS ||
                                (refused && attach_available_has_window(bytes, after, &available)));
-    if (*ret_is_window)
+    if (*ret_is_window) {
         g2h_error_destroy(refused);
-    if (refused || *ret_is_window)
-        return *ret_is_window ? NULL : refused;
+        return NULL;
+    }
+    if (refused)
+        return refused;
     const uint64_t dump = addresses_beside(options, bytes);
     if (!make_space(&pages, AROUND, dump, ret)) {
         attach_space_deinit(ret);

@@ -303,7 +303,7 @@ static void note_inside(uint64_t pid, const struct text *groups, const struct te
                         struct attach_available *available)
 {
     _cleanup_(text_deinit) struct text mounts = {0};
-    char group[1000], of_this[1000], directory[sizeof(available->limit) - FILE_NAME];
+    char group[1000], own_group[1000], directory[sizeof(available->limit) - FILE_NAME];
     struct mount mount;
     if (!groups->data || !own->data || procfs_read("/proc/self/mountinfo", &mounts) != 0)
         return;
@@ -311,7 +311,8 @@ static void note_inside(uint64_t pid, const struct text *groups, const struct te
         const struct flavour *flavour = &of_memory[i];
         if (!find_group(groups->data, flavour, group))
             continue;
-        const bool is_own = find_group(own->data, flavour, of_this) && strcmp(group, of_this) == 0;
+        const bool is_own =
+            find_group(own->data, flavour, own_group) && strcmp(group, own_group) == 0;
         const bool is_visible = find_mount(mounts.data, flavour, &mount) &&
                                 find_directory(&mount, group, directory, sizeof(directory));
         if (!is_own && !is_visible && find_inside(pid, flavour, directory, sizeof(directory)))

@@ -237,10 +237,11 @@ static bool add_region(struct attach_pages *pages, const struct attach_mapping *
     if (!is_file && !pages_add(pages, *at, start - *at, ATTACH_ZERO))
         return false;
     *at = region->end;
-    if (pages->is_apart && (region->bits & SCAN_PRESENT) == 0)
+    if (pages->is_apart && (region->bits & SCAN_PRESENT) == 0) /* it is in swap */
         return add_slow(pages, start, region->end - start);
-    return (is_file && (region->bits & SCAN_FILE) != 0) ||
-           pages_add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
+    if (is_file && (region->bits & SCAN_FILE) != 0) /* the process has not changed it */
+        return true;
+    return pages_add(pages, start, region->end - start, is_zero ? ATTACH_ZERO : ATTACH_WRITTEN);
 }
 
 /* Adds the pages of a mapping by one scan after the other, until one has fewer regions than it
