@@ -30,7 +30,7 @@
 /* The most statics of a class, which are counted in 16 bits; how many nodes are read at a time. */
 enum { MOST_STATICS = INT16_MAX, MANY = 64 };
 
-struct hprof_roots_making {
+struct roots_making {
     struct file *file;
     struct g2h_edges *edges;
     struct hprof_segment segment;
@@ -44,7 +44,7 @@ struct hprof_roots_making {
 
 /* Returns the name of the class that has the edges of all nodes of a kind as statics; NULL: each
  * node has a class of its own name. */
-static const char *hprof_roots_group_of(enum g2h_node_kind kind)
+static const char *group_of(enum g2h_node_kind kind)
 {
     switch (kind) {
     case G2H_NODE_FINALIZER:
@@ -68,12 +68,12 @@ static const char *hprof_roots_group_of(enum g2h_node_kind kind)
 
 /* Finds the name of an edge as a static: the edge's name or index, with its node's name in front if
  * the class is that of several nodes. */
-static struct g2h_error *static_name(struct hprof_roots_making *making, const struct g2h_node *node,
+static struct g2h_error *static_name(struct roots_making *making, const struct g2h_node *node,
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
     struct java_names *names = &making->file->names;
     struct text *text = &making->text;
-    const bool is_of_several = hprof_roots_group_of(node->kind) != NULL;
+    const bool is_of_several = group_of(node->kind) != NULL;
     size_t size;
     const char *name;
     if (!is_of_several && edge->name != G2H_NAME_NONE) {
@@ -97,13 +97,13 @@ static struct g2h_error *static_name(struct hprof_roots_making *making, const st
 /* Finds the class of a node's statics, such that another static can be added at its end: the class
  * that has the name, unless it is full, or statics of another class follow its own in the list;
  * then one more class of that name. Marks it as a root. */
-static struct g2h_error *class_for(struct hprof_roots_making *making, const struct g2h_node *node,
+static struct g2h_error *class_for(struct roots_making *making, const struct g2h_node *node,
                                    uint32_t *ret)
 {
     struct classes *classes = &making->file->classes;
     size_t size;
     uint32_t name;
-    const char *text = hprof_roots_group_of(node->kind);
+    const char *text = group_of(node->kind);
     making->text.size = 0;
     if (text)
         size = strlen(text);
@@ -129,7 +129,7 @@ static struct g2h_error *class_for(struct hprof_roots_making *making, const stru
 
 /* Adds the strong edges of a node as statics of its class; edges to what the file does not have are
  * left out. */
-static struct g2h_error *add_statics(struct hprof_roots_making *making, uint32_t number,
+static struct g2h_error *add_statics(struct roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     struct classes *classes = &making->file->classes;
@@ -160,7 +160,7 @@ struct frame_name {
 
 /* Returns where " file.go:17" begins at the end of a name, or size if the name has no such end.
  * *ret_line is then the number, of up to 9 digits. */
-static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret_line)
+static size_t find_file(const char *name, size_t size, uint32_t *ret_line)
 {
     enum { DIGITS = 9 }; /* such a number fits into 32 bits */
     size_t at = size;
@@ -179,7 +179,7 @@ static size_t hprof_roots_find_file(const char *name, size_t size, uint32_t *ret
 
 /* Returns where a function's package ends: at the first dot after the last slash, in the part
  * before any brackets; or 0 if it has no package. */
-static size_t hprof_roots_find_package(const char *name, size_t size)
+static size_t find_package(const char *name, size_t size)
 {
     size_t end = 0, slash = 0;
     while (end < size && name[end] != '[' && name[end] != '(' && name[end] != ' ')
@@ -193,8 +193,8 @@ static size_t hprof_roots_find_package(const char *name, size_t size)
 static struct frame_name split_frame_name(const char *name, size_t size)
 {
     struct frame_name ret = {.package = name, .line = UINT32_MAX};
-    const size_t end = hprof_roots_find_file(name, size, &ret.line);
-    ret.package_size = hprof_roots_find_package(name, end);
+    const size_t end = find_file(name, size, &ret.line);
+    ret.package_size = find_package(name, end);
     ret.function = name + ret.package_size + (ret.package_size > 0);
     ret.function_size = end - as_size(ret.function - name);
     if (end < size) {
@@ -209,7 +209,7 @@ static struct frame_name split_frame_name(const char *name, size_t size)
 
 /* Writes the record of a stack frame (HPROF_FRAME): id, function, signature, file, serial number of
  * the class, line; the function's package is its class. Adds the frame's id to making->list. */
-static struct g2h_error *write_frame(struct hprof_roots_making *making, const struct g2h_node *node,
+static struct g2h_error *write_frame(struct roots_making *making, const struct g2h_node *node,
                                      uint32_t signature)
 {
     enum { FRAME = 4 * ID_SIZE + 4 + 4 };
@@ -242,8 +242,8 @@ static struct g2h_error *write_frame(struct hprof_roots_making *making, const st
 /* Writes what a frame holds as roots of its thread, and makes the frame's signature of the names,
  * "(a, b)": *ret_signature is its string. Weak edges, and nodes that the file does not get, are
  * left out. */
-static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_t number,
-                                      uint32_t depth, uint32_t *ret_signature)
+static struct g2h_error *write_locals(struct roots_making *making, uint32_t number, uint32_t depth,
+                                      uint32_t *ret_signature)
 {
     enum { ROOT = 1 + ID_SIZE + 4 + 4 };
     struct g2h_edge edge;
@@ -274,13 +274,13 @@ static struct g2h_error *write_locals(struct hprof_roots_making *making, uint32_
 /* ---- threads ---- */
 
 /* The targets of a goroutine's edges. */
-struct hprof_roots_held {
+struct held {
     uint32_t stack; /* its id */
     VECTOR(uint32_t) frame_nodes;
     VECTOR(uint32_t) others; /* ids */
 };
 
-static void held_deinit(struct hprof_roots_held *held)
+static void held_deinit(struct held *held)
 {
     free(held->frame_nodes.data);
     free(held->others.data);
@@ -288,8 +288,7 @@ static void held_deinit(struct hprof_roots_held *held)
 
 /* Divides the targets of a goroutine's strong edges: its frames, its stack, and others that the
  * file has. */
-static struct g2h_error *hprof_roots_find_held(struct hprof_roots_making *making, uint32_t number,
-                                               struct hprof_roots_held *ret)
+static struct g2h_error *find_held(struct roots_making *making, uint32_t number, struct held *ret)
 {
     struct g2h_edge edge;
     struct g2h_node target;
@@ -311,8 +310,7 @@ static struct g2h_error *hprof_roots_find_held(struct hprof_roots_making *making
 
 /* Writes the frames of a thread, the objects that each holds, and the stack trace that lists the
  * frames. */
-static struct g2h_error *write_stack(struct hprof_roots_making *making,
-                                     const struct hprof_roots_held *held)
+static struct g2h_error *write_stack(struct roots_making *making, const struct held *held)
 {
     struct worker_buffer *buffer = &making->file->before;
     const uint32_t count = as_u32(held->frame_nodes.count);
@@ -337,8 +335,8 @@ static struct g2h_error *write_stack(struct hprof_roots_making *making,
 
 /* Writes a String with a node's name; *ret is its id, and that of its bytes is the next one. Ids
  * are 2 apart. */
-static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *making,
-                                                const struct g2h_node *node, uint32_t *ret)
+static struct g2h_error *write_name(struct roots_making *making, const struct g2h_node *node,
+                                    uint32_t *ret)
 {
     size_t size;
     const char *text = g2h_view_name(making->file->view, node->name, &size);
@@ -348,8 +346,8 @@ static struct g2h_error *hprof_roots_write_name(struct hprof_roots_making *makin
 }
 
 /* Writes an array of the other objects that a thread holds; *ret is its id, or 0 without any. */
-static struct g2h_error *write_others(struct hprof_roots_making *making,
-                                      const struct hprof_roots_held *held, uint32_t *ret)
+static struct g2h_error *write_others(struct roots_making *making, const struct held *held,
+                                      uint32_t *ret)
 {
     const uint32_t count = as_u32(held->others.count);
     char *at;
@@ -369,22 +367,22 @@ static struct g2h_error *write_others(struct hprof_roots_making *making,
 /* Writes a goroutine as a thread: its root, its stack trace, and an instance of Thread with its
  * name, its group, its stack, and all else that it holds. The fields are those of CLASS_THREAD in
  * hprof_classes.c; NORMAL is Java's Thread.NORM_PRIORITY. */
-static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_t number,
+static struct g2h_error *write_thread(struct roots_making *making, uint32_t number,
                                       const struct g2h_node *node)
 {
     enum { ROOT = 1 + ID_SIZE + 4 + 4, FIELDS = 4 * ID_SIZE + 8 + 4 + 4 + 1, NORMAL = 5 };
-    _cleanup_(held_deinit) struct hprof_roots_held held = {0};
+    _cleanup_(held_deinit) struct held held = {0};
     const uint32_t id = node_ids_of(&making->file->ids, number, node);
     uint32_t name, others;
     uint32_t group = map_get(&making->groups, number);
     char *at;
     making->threads++;
-    TRY(hprof_roots_find_held(making, number, &held));
+    TRY(find_held(making, number, &held));
     TRY(segment_reserve(&making->segment, ROOT, &at));
     at = put_u4(put_u1(at, HEAP_ROOT_THREAD), id);
     put_u4(put_u4(at, making->threads), making->threads); /* its stack trace has the same number */
     TRY(write_stack(making, &held));
-    TRY(hprof_roots_write_name(making, node, &name));
+    TRY(write_name(making, node, &name));
     TRY(write_others(making, &held, &others));
     TRY(segment_reserve(&making->segment, INSTANCE_HEADER + FIELDS, &at));
     at = put_instance(at, id, class_id(CLASS_THREAD), FIELDS);
@@ -395,7 +393,7 @@ static struct g2h_error *write_thread(struct hprof_roots_making *making, uint32_
 }
 
 /* Writes a group of threads, and records which goroutines are in it. */
-static struct g2h_error *write_group(struct hprof_roots_making *making, uint32_t number,
+static struct g2h_error *write_group(struct roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     const uint32_t id = take_ids(making->file, 1);
@@ -404,7 +402,7 @@ static struct g2h_error *write_group(struct hprof_roots_making *making, uint32_t
     char *at;
     if (id == 0)
         return file_is_too_large(making->file);
-    TRY(hprof_roots_write_name(making, node, &name));
+    TRY(write_name(making, node, &name));
     TRY(segment_reserve(&making->segment, INSTANCE_HEADER + ID_SIZE, &at));
     put_u4(put_instance(at, id, class_id(CLASS_THREAD_GROUP), ID_SIZE), name);
     g2h_edges_begin(making->edges, number, number + 1);
@@ -415,11 +413,11 @@ static struct g2h_error *write_group(struct hprof_roots_making *making, uint32_t
 
 /* ---- all roots ---- */
 
-typedef struct g2h_error *visit(struct hprof_roots_making *making, uint32_t number,
+typedef struct g2h_error *visit(struct roots_making *making, uint32_t number,
                                 const struct g2h_node *node);
 
 /* Writes a group of threads; these come before all other roots. */
-static struct g2h_error *visit_group(struct hprof_roots_making *making, uint32_t number,
+static struct g2h_error *visit_group(struct roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     return node->kind == G2H_NODE_GOROUTINES_IN_PLACE ? write_group(making, number, node) : NULL;
@@ -427,7 +425,7 @@ static struct g2h_error *visit_group(struct hprof_roots_making *making, uint32_t
 
 /* Writes a node that is not a group of threads: a goroutine as a thread, any other root as
  * statics. */
-static struct g2h_error *visit_other(struct hprof_roots_making *making, uint32_t number,
+static struct g2h_error *visit_other(struct roots_making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
     switch (node->kind) {
@@ -441,8 +439,8 @@ static struct g2h_error *visit_other(struct hprof_roots_making *making, uint32_t
 }
 
 /* Calls one for the nodes from first to end. */
-static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t first,
-                                     uint32_t end, visit *one)
+static struct g2h_error *visit_range(struct roots_making *making, uint32_t first, uint32_t end,
+                                     visit *one)
 {
     struct g2h_node nodes[MANY];
     for (uint32_t node = first; node < end; node += MANY) {
@@ -456,7 +454,7 @@ static struct g2h_error *visit_range(struct hprof_roots_making *making, uint32_t
 /* Visits the nodes before the objects, groups of threads first, and then the folded nodes, some of
  * which are roots; these come after the objects. An array has an element for each edge, also for
  * several to one folded node: hence g2h_edges_repeat(). */
-static struct g2h_error *hprof_roots_make(struct hprof_roots_making *making)
+static struct g2h_error *visit_all(struct roots_making *making)
 {
     const struct file *file = making->file;
     TRY(g2h_edges_create(file->view, &making->edges));
@@ -474,8 +472,8 @@ static struct g2h_error *hprof_roots_make(struct hprof_roots_making *making)
  * ids. */
 static struct g2h_error *roots_make(struct file *file)
 {
-    struct hprof_roots_making making = {.file = file};
-    struct g2h_error *error = hprof_roots_make(&making);
+    struct roots_making making = {.file = file};
+    struct g2h_error *error = visit_all(&making);
     g2h_edges_destroy(making.edges);
     map_deinit(&making.groups);
     text_deinit(&making.text);

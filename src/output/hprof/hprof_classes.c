@@ -234,7 +234,7 @@ static void parts_deinit(struct parts *parts)
 
 /* Adds a part. Beyond FIELDS_MOST, or at an offset beyond 32 bits, notes parts->too_many
  * instead. */
-static struct g2h_error *hprof_parts_add(struct parts *parts, struct part part)
+static struct g2h_error *parts_add(struct parts *parts, struct part part)
 {
     if (parts->list.count >= FIELDS_MOST || part.offset > UINT32_MAX) {
         parts->too_many = true;
@@ -261,13 +261,13 @@ static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
     TRY_MEMORY(!text->failed &&
                java_names_text(classes->names, text->data, text->size, &part.name));
     part.offset += value->offset;
-    return hprof_parts_add(parts, part);
+    return parts_add(parts, part);
 }
 
 /* Adds a bool, integer, or float as one part, and a complex number as two. A size that Java has no
  * type for is left out. */
-static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct parts *parts,
-                                                const struct g2h_value *value)
+static struct g2h_error *add_number(struct classes *classes, struct parts *parts,
+                                    const struct g2h_value *value)
 {
     static const enum field_type integers[] = {
         [1] = TYPE_OF_BYTE, [2] = TYPE_OF_SHORT, [4] = TYPE_OF_INT, [8] = TYPE_OF_LONG};
@@ -294,9 +294,9 @@ static struct g2h_error *hprof_parts_add_number(struct classes *classes, struct 
 }
 
 /* Adds the words after a value's pointer, such as the length of a string. */
-static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct parts *parts,
-                                               const struct g2h_value *value,
-                                               const char *const *names, size_t count)
+static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value, const char *const *names,
+                                   size_t count)
 {
     const uint16_t word = (uint16_t)classes->word;
     for (size_t i = 0; i < count && !g2h_view_is_redacted(classes->view); i++)
@@ -309,26 +309,25 @@ static struct g2h_error *hprof_parts_add_words(struct classes *classes, struct p
 
 /* Adds the parts of a value: a pointer for all that leads somewhere, with the length and capacity
  * after it, or a number; numbers are left out of redacted views. */
-static struct g2h_error *hprof_parts_add_value(struct classes *classes, struct parts *parts,
-                                               const struct g2h_value *value)
+static struct g2h_error *add_value(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value)
 {
     static const char *const lengths[] = {".len", ".cap"};
     const struct part pointer = {.type = TYPE_OF_OBJECT};
     switch (value->kind) {
     case G2H_VALUE_STRING:
         TRY(add_named(classes, parts, value, "", pointer));
-        return hprof_parts_add_words(classes, parts, value, lengths, 1);
+        return add_words(classes, parts, value, lengths, 1);
     case G2H_VALUE_SLICE:
         TRY(add_named(classes, parts, value, "", pointer));
-        return hprof_parts_add_words(classes, parts, value, lengths, 2);
+        return add_words(classes, parts, value, lengths, 2);
     case G2H_VALUE_INTERFACE:
         return add_named(classes, parts, value, "",
                          (struct part){.offset = classes->word, .type = TYPE_OF_OBJECT});
     case G2H_VALUE_POINTER:
         return add_named(classes, parts, value, "", pointer);
     default:
-        return g2h_view_is_redacted(classes->view) ? NULL
-                                                   : hprof_parts_add_number(classes, parts, value);
+        return g2h_view_is_redacted(classes->view) ? NULL : add_number(classes, parts, value);
     }
 }
 
@@ -355,7 +354,7 @@ static struct g2h_error *parts_by_values(struct classes *classes, const struct s
     g2h_values_begin(classes->values, key->node);
     while (!parts->too_many && g2h_values_next(classes->values, &value))
         if (value.offset + value.size <= written)
-            TRY(hprof_parts_add_value(classes, parts, &value));
+            TRY(add_value(classes, parts, &value));
     return NULL;
 }
 
@@ -413,8 +412,8 @@ static struct g2h_error *parts_by_words(struct classes *classes, const struct sh
         const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
         TRY_MEMORY(names[i] != 0 ||
                    java_names_text(classes->names, name, as_size(length), &names[i]));
-        TRY(hprof_parts_add(
-            parts, (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
+        TRY(parts_add(parts,
+                      (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
     }
     return NULL;
 }
@@ -469,7 +468,7 @@ static const struct java_class {
 };
 
 /* Returns the bytes of a field of this type in the file. */
-static uint32_t hprof_classes_size_of(enum field_type type)
+static uint32_t size_of(enum field_type type)
 {
     static const uint8_t sizes[] = {
         [TYPE_OF_OBJECT] = ID_SIZE, [TYPE_OF_BOOL] = 1,   [TYPE_OF_CHAR] = 2,
@@ -491,7 +490,7 @@ static struct g2h_error *add_java_class(struct classes *classes, const struct ja
         struct class_field made = {.type = field->type};
         TRY_MEMORY(java_names_text(classes->names, field->name, strlen(field->name), &made.name) &&
                    vector_push(&classes->fields, made));
-        class.size += hprof_classes_size_of(field->type);
+        class.size += size_of(field->type);
         class.fields++;
     }
     class.size = (class.size + OBJECT_ALIGNMENT - 1) & ~(OBJECT_ALIGNMENT - 1u);

@@ -214,7 +214,7 @@ enum { MOST_FRAMES = 256 };
 
 /* The depth of a node, and where a long stack that ends at the node continues after its innermost
  * half, so that the omitted part need not be walked. */
-struct pprof_retained_path {
+struct retained_path {
     uint32_t depth, outer; /* outer: the node above that is MOST_FRAMES / 2 from the root */
 };
 
@@ -224,16 +224,16 @@ struct retained {
     const char *program;  /* NULL: not known */
     struct map functions; /* name and kind → number of the function, from 1 on */
     uint32_t function_count;
-    VECTOR(uint32_t) function_of;               /* node of merged → function */
-    VECTOR(struct pprof_retained_path) path_to; /* by node of merged */
+    VECTOR(uint32_t) function_of;         /* node of merged → function */
+    VECTOR(struct retained_path) path_to; /* by node of merged */
 };
 
 /* ---- functions ---- */
 
 /* Finds what pprof shows as the file of a node's function: the package of a class or variable, for
  * others "roots". */
-static void pprof_retained_file_of(const struct retained *retained, uint32_t node, const char **ret,
-                                   size_t *ret_size)
+static void retained_file_of(const struct retained *retained, uint32_t node, const char **ret,
+                             size_t *ret_size)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
     static const char roots[] = "roots";
@@ -275,14 +275,14 @@ static bool put_function_name(struct retained *retained, uint32_t node)
 
 /* Appends a function and its location, which have the same number. The function's two names differ
  * so that pprof does not remove parts of the name that it would take for C++'s. */
-static bool pprof_retained_put_function(struct retained *retained, uint32_t node, uint32_t number)
+static bool retained_put_function(struct retained *retained, uint32_t node, uint32_t number)
 {
     static const char *const kinds[] = {
         [MERGED_SYNTHETIC] = "roots", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
     const char *file;
     size_t size;
     struct worker_buffer *message = &retained->profile.message;
-    pprof_retained_file_of(retained, node, &file, &size);
+    retained_file_of(retained, node, &file, &size);
     if (!profile_put_number(message, FUNCTION_ID, number) || !put_function_name(retained, node) ||
         !profile_put_text(&retained->profile, FUNCTION_SYSTEM_NAME,
                           kinds[retained->merged->nodes.data[node].kind]) ||
@@ -313,7 +313,7 @@ static struct g2h_error *put_functions(struct retained *retained)
         TRY_MEMORY(map_put(&retained->functions, key, number, &number));
         if (number > retained->function_count) {
             retained->function_count = number;
-            TRY_MEMORY(pprof_retained_put_function(retained, node, number));
+            TRY_MEMORY(retained_put_function(retained, node, number));
         }
         TRY_MEMORY(vector_push(&retained->function_of, number));
     }
@@ -329,7 +329,7 @@ static struct g2h_error *find_paths(struct retained *retained)
     TRY_MEMORY(vector_grow(&retained->path_to, merged->nodes.count));
     for (uint32_t node = 0; node < merged->nodes.count; node++) {
         const uint32_t parent = merged->nodes.data[node].parent;
-        struct pprof_retained_path path = {.outer = node};
+        struct retained_path path = {.outer = node};
         if (parent != MERGED_NONE) {
             path.depth = retained->path_to.data[parent].depth + 1;
             if (path.depth > MOST_FRAMES / 2)
@@ -342,11 +342,10 @@ static struct g2h_error *find_paths(struct retained *retained)
 
 /* Makes ids the path from a node up to the root, without the root: the functions' numbers. Of more
  * than MOST_FRAMES it leaves out the middle. Returns false if memory runs out. */
-static bool pprof_retained_put_stack(struct retained *retained, struct worker_buffer *ids,
-                                     uint32_t node)
+static bool retained_put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
-    const struct pprof_retained_path path = retained->path_to.data[node];
+    const struct retained_path path = retained->path_to.data[node];
     uint32_t put = 0;
     ids->size = 0;
     for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent) {
@@ -360,12 +359,12 @@ static bool pprof_retained_put_stack(struct retained *retained, struct worker_bu
 
 /* Appends the sample of a node: its stack, how many objects it has (0 if it is no class), and their
  * own bytes. Returns false if memory runs out. */
-static bool pprof_retained_put_sample(struct retained *retained, struct worker_buffer *scratch,
-                                      uint32_t node)
+static bool retained_put_sample(struct retained *retained, struct worker_buffer *scratch,
+                                uint32_t node)
 {
     const struct merged_node *of = &retained->merged->nodes.data[node];
     struct worker_buffer *message = &retained->profile.message;
-    if (!pprof_retained_put_stack(retained, scratch, node) ||
+    if (!retained_put_stack(retained, scratch, node) ||
         !profile_put_bytes(message, SAMPLE_LOCATION_ID, scratch->data, scratch->size))
         return false;
     scratch->size = 0;
@@ -383,7 +382,7 @@ static struct g2h_error *put_samples(struct retained *retained)
     bool good = true;
     for (uint32_t node = 1; node < merged->nodes.count && good; node++)
         if (merged->nodes.data[node].bytes > 0)
-            good = pprof_retained_put_sample(retained, &scratch, node);
+            good = retained_put_sample(retained, &scratch, node);
     worker_buffer_deinit(&scratch);
     return good ? NULL : &error_no_memory;
 }
@@ -391,7 +390,7 @@ static struct g2h_error *put_samples(struct retained *retained)
 /* ---- the whole profile ---- */
 
 /* Appends the whole profile, in the order of fields that pprof's own writers have. */
-static struct g2h_error *pprof_retained_put_profile(struct retained *retained)
+static struct g2h_error *retained_put_profile(struct retained *retained)
 {
     static const char usual[] = "space";
     struct profile *profile = &retained->profile;
@@ -415,21 +414,21 @@ static void retained_deinit(struct retained *retained)
     free(retained->path_to.data);
 }
 
-struct pprof_retained_source {
+struct retained_source {
     const struct merged *merged;
     const char *program;
 };
 
 /* Makes the profile, as the only task of profile_write(). */
-static struct g2h_error *pprof_retained_produce(void *context, size_t task, unsigned worker,
-                                                struct worker_buffer *buffer)
+static struct g2h_error *retained_produce(void *context, size_t task, unsigned worker,
+                                          struct worker_buffer *buffer)
 {
-    const struct pprof_retained_source *source = context;
+    const struct retained_source *source = context;
     _cleanup_(retained_deinit) struct retained retained = {.merged = source->merged,
                                                            .program = source->program};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&retained.profile, buffer));
-    return pprof_retained_put_profile(&retained);
+    return retained_put_profile(&retained);
 }
 
 /* Merges the dominators by class, and writes a sample per node of the merged tree: what it
@@ -442,8 +441,8 @@ struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
     const struct g2h_output_options *options = OPTIONS_COPY(&known, given);
     _cleanup_(merged_deinit) struct merged merged = {0};
     TRY(merged_make(view, dominators, options->threads, MERGED_ISLANDS_NONE, &merged));
-    struct pprof_retained_source source = {&merged, options->program};
-    return profile_write(options, pprof_retained_produce, &source);
+    struct retained_source source = {&merged, options->program};
+    return profile_write(options, retained_produce, &source);
 }
 
 /* ==== who allocated the memory ====
@@ -514,7 +513,7 @@ struct allocations {
 
 /* Gets the number of a string, which is made valid UTF-8 if it is not ASCII. Returns false if
  * memory runs out. */
-static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
+static bool alloc_intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
 {
     if (text_is_ascii(name.data, name.size))
         return string_pool_intern(&all->profile.strings, name.data, name.size, ret);
@@ -525,13 +524,12 @@ static bool pprof_alloc_intern(struct allocations *all, struct g2h_bytes name, u
 }
 
 /* Appends a function, by the names in a call. Returns false if memory runs out. */
-static bool pprof_alloc_put_function(struct allocations *all, const struct g2h_call *call,
-                                     uint32_t number)
+static bool alloc_put_function(struct allocations *all, const struct g2h_call *call,
+                               uint32_t number)
 {
     struct worker_buffer *message = &all->profile.message;
     uint32_t name, file;
-    return pprof_alloc_intern(all, call->function, &name) &&
-           pprof_alloc_intern(all, call->file, &file) &&
+    return alloc_intern(all, call->function, &name) && alloc_intern(all, call->file, &file) &&
            profile_put_number(message, FUNCTION_ID, number) &&
            profile_put_number(message, FUNCTION_NAME, name) &&
            profile_put_number(message, FUNCTION_SYSTEM_NAME, name) &&
@@ -546,8 +544,7 @@ static bool number_function(struct allocations *all, const struct g2h_call *call
 {
     uint32_t name, file;
     *ret = all->function_count + 1;
-    if (!pprof_alloc_intern(all, call->function, &name) ||
-        !pprof_alloc_intern(all, call->file, &file) ||
+    if (!alloc_intern(all, call->function, &name) || !alloc_intern(all, call->file, &file) ||
         !map_put(&all->functions, pair_key(name, file), *ret, ret))
         return false;
     all->function_count += *ret > all->function_count;
@@ -555,7 +552,7 @@ static bool number_function(struct allocations *all, const struct g2h_call *call
 }
 
 /* Adds a message Line to the location that is being written. Returns false if memory runs out. */
-static bool pprof_alloc_put_line(struct allocations *all, uint32_t function, uint32_t line)
+static bool alloc_put_line(struct allocations *all, uint32_t function, uint32_t line)
 {
     struct worker_buffer *part = &all->part;
     part->size = 0;
@@ -575,13 +572,13 @@ static bool put_location(struct allocations *all, const struct g2h_call *calls, 
     bool good = profile_put_number(message, LOCATION_ID, all->location_count);
     for (size_t i = 0; i < count && good; i++)
         good = number_function(all, &calls[i], &function) &&
-               pprof_alloc_put_line(all, function, calls[i].line);
+               alloc_put_line(all, function, calls[i].line);
     good = good && profile_put_number(message, LOCATION_MAPPING_ID, 1) &&
            profile_put_message(&all->profile, PROFILE_LOCATION);
     for (size_t i = 0; i < count && good; i++) {
         good = number_function(all, &calls[i], &function);
         if (good && function == next)
-            good = pprof_alloc_put_function(all, &calls[i], next++);
+            good = alloc_put_function(all, &calls[i], next++);
     }
     return good;
 }
@@ -594,8 +591,8 @@ static bool add_location(struct allocations *all, const struct g2h_call *calls, 
     uint32_t name, file;
     uint32_t number = all->location_count + 1;
     for (size_t i = 0; i < count; i++) {
-        if (!pprof_alloc_intern(all, calls[i].function, &name) ||
-            !pprof_alloc_intern(all, calls[i].file, &file))
+        if (!alloc_intern(all, calls[i].function, &name) ||
+            !alloc_intern(all, calls[i].file, &file))
             return false;
         key = map_hash_pair(map_hash_pair(key, pair_key(name, file)), calls[i].line);
     }
@@ -720,7 +717,7 @@ static uint64_t last_collection(const struct g2h_heap *heap)
 }
 
 /* Appends the whole profile: types of values, a sample for each site, the time, the mapping. */
-static struct g2h_error *pprof_alloc_put_profile(struct allocations *all, const char *program)
+static struct g2h_error *alloc_put_profile(struct allocations *all, const char *program)
 {
     enum {
         KNOWN = 1 << MAPPING_HAS_FUNCTIONS | 1 << MAPPING_HAS_FILENAMES |
@@ -756,23 +753,23 @@ static void allocations_deinit(struct allocations *all)
     free(all->stack.data);
 }
 
-struct pprof_alloc_source {
+struct alloc_source {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     uint64_t rate;
 };
 
 /* Makes the profile, as the only task of profile_write(). */
-static struct g2h_error *pprof_alloc_produce(void *context, size_t task, unsigned worker,
-                                             struct worker_buffer *buffer)
+static struct g2h_error *alloc_produce(void *context, size_t task, unsigned worker,
+                                       struct worker_buffer *buffer)
 {
-    const struct pprof_alloc_source *source = context;
+    const struct alloc_source *source = context;
     _cleanup_(allocations_deinit) struct allocations all = {.heap = g2h_view_heap(source->view),
                                                             .rate = source->rate};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&all.profile, buffer));
     calls_init(&all.calls, g2h_view_exe(source->view));
-    return pprof_alloc_put_profile(&all, source->options->program);
+    return alloc_put_profile(&all, source->options->program);
 }
 
 /* Returns the error that explains the missing profile, of the dump with a name. */
@@ -805,7 +802,7 @@ struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
     g2h_sampling(heap, &sampling);
     if (sampling.sites == 0)
         return no_profile(heap, options->source ? options->source : "the dump");
-    struct pprof_alloc_source source = {
+    struct alloc_source source = {
         view, options, wanted.memprofile_rate > 0 ? wanted.memprofile_rate : sampling.rate};
-    return profile_write(options, pprof_alloc_produce, &source);
+    return profile_write(options, alloc_produce, &source);
 }

@@ -72,10 +72,11 @@ static struct per per_of(uint64_t grown, int64_t elapsed)
 {
     static const struct per minute = {MINUTE, "a minute"};
     static const struct per hour = {HOUR, "an hour"};
+    static const struct per day = {DAY, "a day"};
     const double rate = (double)grown / (double)elapsed;
-    return rate * (double)MINUTE >= 1 ? minute
-           : rate * (double)HOUR >= 1 ? hour
-                                      : (struct per){DAY, "a day"};
+    if (rate * (double)MINUTE >= 1)
+        return minute;
+    return rate * (double)HOUR >= 1 ? hour : day;
 }
 
 /* Returns by how much a number grows in a time, if it has grown by so much while elapsed. */

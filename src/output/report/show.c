@@ -147,14 +147,16 @@ static void put_top(const struct show *show, const struct tally *tally, struct t
  * text already has, and a semicolon. */
 static void append_share(struct text *text, const char *what, uint64_t part, uint64_t whole)
 {
-    text_printf(text, "%s%s%s", text->size > 0 ? "; " : "",
-                part == 0       ? "never "
-                : part == whole ? "always "
-                                : "",
-                what);
-    if (part == 0 || part == whole)
+    text_append_string(text, text->size > 0 ? "; " : "");
+    if (part == 0) {
+        text_printf(text, "never %s", what);
         return;
-    text_append_string(text, " in ");
+    }
+    if (part == whole) {
+        text_printf(text, "always %s", what);
+        return;
+    }
+    text_printf(text, "%s in ", what);
     text_append_grouped(text, part);
     text_append_string(text, " of ");
     text_append_grouped(text, whole);
