@@ -32,10 +32,7 @@ for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	at=$build/$release
 	mkdir -p "$at"
-	if ! (cd "$here/collected" && GOROOT=$goroot "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
-		result 1 "$release: a program is built" "$at/log"
-		continue
-	fi
+	go_builds "$release: a program is built" collected "$at/app" || continue
 	watch 256 500 6
 	awk -v looks="$((seen + 1))" -v mb="$mb" -v seconds="$seconds" -v most="$most_ms" 'BEGIN {
 		printf "%.1f MB and %.1f ms per gigabyte and collection\n", mb / looks * 4, seconds * 1000 / looks * 4

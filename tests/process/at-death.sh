@@ -744,11 +744,7 @@ commands() {
 if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi
 for goroot in $goroots; do
 	release=$(go_release "$goroot")
-	if ! (cd "$here/death" && CGO_ENABLED=0 GOROOT=$goroot "$goroot/bin/go" build -o "$build/app" .) >"$build/log" 2>&1; then
-		echo "not ok - $release: the program builds"
-		tell "$build/log"
-		continue
-	fi
+	go_builds "$release: the program builds" death "$build/app" || continue
 	stands_still
 	killed
 	aged

@@ -79,11 +79,7 @@ in_group() {
 if [ -z "${MEMORY_GROUP-}" ] && [ -w /sys/fs/cgroup/memory/cgroup.procs ]; then MEMORY_GROUP=/sys/fs/cgroup/memory; fi
 for goroot in $goroots; do
 	release=$(go_release "$goroot")
-	if ! (cd "$here/ballast" && GOROOT=$goroot "$goroot/bin/go" build -o "$build/app" .) >"$build/log" 2>&1; then
-		echo "not ok - $release: the program builds"
-		tell "$build/log"
-		continue
-	fi
+	go_builds "$release: the program builds" ballast "$build/app" || continue
 	first
 	group=${MEMORY_GROUP-}/go2heapsnapshot-available.$$
 	if ! [ -n "${MEMORY_GROUP-}" ] || ! mkdir "$group" 2>/dev/null; then

@@ -45,11 +45,7 @@ for goroot in $goroots; do
 		echo "ok - $release, debug files # SKIP there is no objcopy"
 		continue
 	fi
-	if ! (cd "$here/builds" && CGO_ENABLED=0 "$goroot/bin/go" build -o "$at/whole" -ldflags="-B 0x$id" .) >"$at/log" 2>&1; then
-		echo "not ok - $release, debug files: builds"
-		tell "$at/log"
-		continue
-	fi
+	go_builds "$release, debug files: builds" builds "$at/whole" -ldflags="-B 0x$id" || continue
 	separate "$at/plain" "$at/plain/app.debug"
 	finds 'beside the program' '' "$at/plain/app"
 	ln -s "$at/plain/app" "$at/link"

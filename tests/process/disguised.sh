@@ -75,11 +75,7 @@ run() {
 	at=$build/$release-$1
 	rm -rf "$at"
 	mkdir -p "$at"
-	if ! (cd "$here/disguised" && "$goroot/bin/go" build ${2:+-buildmode=$2} -ldflags='-s -w' -o "$at/app" .) >"$at/log" 2>&1; then
-		echo "not ok - $name: builds"
-		tell "$at/log"
-		return
-	fi
+	go_builds "$name: builds" disguised "$at/app" ${2:+-buildmode=$2} -ldflags='-s -w' || return
 	"$at/app" "$at/app.dump" >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log" || ! kill -0 "$pid" 2>/dev/null; do sleep 0.1; done

@@ -320,11 +320,7 @@ for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	app=$build/$release/app
 	mkdir -p "$build/$release"
-	if ! (cd "$here/forked" && GOROOT=$goroot "$goroot/bin/go" build -ldflags='-s -w' -o "$app" .) >"$build/log" 2>&1; then
-		echo "not ok - $release, forks: the program builds"
-		tell "$build/log"
-		continue
-	fi
+	go_builds "$release, forks: the program builds" forked "$app" -ldflags='-s -w' || continue
 	"${NODE:-node}" "$here/fork.mjs" "$g2h" "$app" "$build/steps.so" "$build" "$release" "$captures" "$kills" "$random_kills" |
 		sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\.[0-9]+$/d'
 	filters

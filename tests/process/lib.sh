@@ -51,6 +51,17 @@ may_trace() {
 	return 1
 }
 
+# go_builds NAME DIRECTORY OUTPUT [FLAG...]: builds the program in a directory beside the test with the release in $goroot. If it does
+# not build, prints a test that failed.
+go_builds() {
+	go_builds_name=$1 go_builds_in=$here/$2 go_builds_to=$3
+	shift 3
+	(cd "$go_builds_in" && GOROOT=$goroot "$goroot/bin/go" build "$@" -o "$go_builds_to" .) >"$build/build.log" 2>&1 && return
+	echo "not ok - $go_builds_name"
+	tell "$build/build.log"
+	return 1
+}
+
 # wait_ready FILE: waits until the program in $pid has written "ready" there. Fails if it ends before.
 wait_ready() {
 	until grep -q '^ready' "$1"; do

@@ -21,11 +21,7 @@ reads() {
 
 for goroot in $goroots; do
 	release=$(go_release "$goroot")
-	if ! (cd "$here/many_files" && CGO_ENABLED=0 GOROOT=$goroot "$goroot/bin/go" build -o "$build/app" .) >"$build/log" 2>&1; then
-		echo "not ok - $release: the program builds"
-		tell "$build/log"
-		continue
-	fi
+	go_builds "$release: the program builds" many_files "$build/app" || continue
 	rm -rf "$build/files" "$build/pipe"
 	mkdir "$build/files"
 	mkfifo "$build/pipe"

@@ -61,10 +61,7 @@ for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	at=$build/$release
 	mkdir -p "$at"
-	if ! (cd "$here/services" && GOROOT=$goroot "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
-		result 1 "$release: services are built" "$at/log"
-		continue
-	fi
+	go_builds "$release: services are built" services "$at/app" || continue
 	pid=
 	for service in leak limit fill load nightly; do
 		start "$service"

@@ -167,11 +167,7 @@ for goroot in $goroots; do
 	at=$build/$release
 	rm -rf "$at"
 	mkdir -p "$at"
-	if ! (cd "$here/watch" && CGO_ENABLED=0 "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
-		echo "not ok - $release, a watched program: is built"
-		tell "$at/log"
-		continue
-	fi
+	go_builds "$release, a watched program: is built" watch "$at/app" || continue
 	saved
 	live
 done

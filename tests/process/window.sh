@@ -42,11 +42,7 @@ for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	app=$build/$release/app
 	mkdir -p "$build/$release"
-	if ! (cd "$here/forked" && GOROOT=$goroot "$goroot/bin/go" build -o "$app" .) >"$build/log" 2>&1; then
-		echo "not ok - $release, windows: the program builds"
-		tell "$build/log"
-		continue
-	fi
+	go_builds "$release, windows: the program builds" forked "$app" || continue
 	bad=0 pages=0
 	: >"$build/bad"
 	for _ in $(seq "$captures"); do
