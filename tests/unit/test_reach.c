@@ -138,47 +138,7 @@ TEST(no_garbage)
     check(3, roots);
 }
 
-TEST(chains)
-{
-    const bool roots[MOST] = {true};
-    clear();
-    for (unsigned i = 1; i < 20; i++)
-        matrix[i][i + 1] = true; /* pointers lead upwards in memory: the head comes first */
-    check(21, roots);
-    clear();
-    for (unsigned i = 20; i > 1; i--)
-        matrix[i][i - 1] = true; /* pointers lead downwards: the head comes last */
-    check(21, roots);
-    matrix[5][0] = true; /* garbage may point to live objects */
-    check(21, roots);
-}
-
-TEST(self_references)
-{
-    const bool roots[MOST] = {true};
-    clear();
-    matrix[1][1] = matrix[2][2] = matrix[2][3] = true;
-    check(4, roots);
-}
-
-TEST(cycles)
-{
-    const bool roots[MOST] = {true};
-    clear();
-    for (unsigned i = 1; i < 6; i++)
-        matrix[i][i % 5 + 1] = true; /* a cycle of 1 … 5 */
-    check(6, roots);
-    matrix[6][3] = true; /* a tail that leads into the cycle */
-    check(7, roots);
-    matrix[4][7] = true; /* one that leads out of it, into another cycle */
-    matrix[7][8] = matrix[8][7] = true;
-    check(9, roots);
-    clear();
-    matrix[5][6] = matrix[6][5] = matrix[1][2] = matrix[2][1] = matrix[5][1] =
-        true; /* from the higher cycle to the lower */
-    check(7, roots);
-}
-
+/* Among them are chains and cycles of each direction, with tails, and into each other. */
 TEST(random_graphs)
 {
     uint64_t random = 4711;
