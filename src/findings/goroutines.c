@@ -812,14 +812,110 @@ static uint32_t object_of_cleanup(const struct findings *findings, uint32_t node
     return UINT32_MAX;
 }
 
+/* What some nodes of the view reach by pointers. */
+struct finalized_reach {
+    const struct findings *findings;
+    uint64_t *marks;   /* a bit per node */
+    node_vector stack; /* nodes that are marked and have to be visited */
+};
+
+static void finalized_reach_deinit(struct finalized_reach *reach)
+{
+    free(reach->marks);
+    free(reach->stack.data);
+}
+
+/* Prepares for a search. Returns false if memory runs out. */
+static bool finalized_reach_init(struct finalized_reach *reach)
+{
+    const size_t words = g2h_view_node_count(reach->findings->view) / 64 + 1;
+    reach->marks = zeroed_alloc(words, sizeof(*reach->marks));
+    return reach->marks;
+}
+
+/* Marks a node that has no mark; UINT32_MAX is none. Returns false if memory runs out. */
+static bool finalized_reach_push(struct finalized_reach *reach, uint32_t node)
+{
+    if (node == UINT32_MAX || bits_have(reach->marks, node))
+        return true;
+    bits_add(reach->marks, node);
+    return vector_push(&reach->stack, node);
+}
+
+/* Marks everything that the marked nodes reach. Returns false if memory runs out. */
+static bool finalized_reach_drain(struct finalized_reach *reach)
+{
+    struct g2h_edges *edges = paths_edges(reach->findings->paths);
+    struct g2h_edge edge;
+    while (reach->stack.count > 0) {
+        const uint32_t node = reach->stack.data[--reach->stack.count];
+        g2h_edges_begin_targets(edges, node, node + 1);
+        while (g2h_edges_next(edges, &edge))
+            if (g2h_edge_leads(edge.flags) && !finalized_reach_push(reach, edge.target))
+                return false;
+    }
+    return true;
+}
+
+/* Pushes what finalizers and cleanups have, unless the object that they are for is marked in own:
+ * that lives as long as own does, so they do not run before. Returns false if memory runs out. */
+static bool push_other_keepers(const struct finalized_reach *own, struct finalized_reach *ret)
+{
+    const struct findings *findings = own->findings;
+    const uint64_t synthetics = g2h_view_account(findings->view)->first_object;
+    _cleanup_vector_ node_vector kept = {0};
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge edge;
+    for (uint32_t i = 0; i < synthetics; i++) {
+        const enum g2h_node_kind kind = findings_kind_of(findings->view, i);
+        uint32_t object, function;
+        if (kind == G2H_NODE_FINALIZER) {
+            read_finalizer(findings, i, &object, &function);
+            if ((object == UINT32_MAX || !bits_have(own->marks, object)) &&
+                !(finalized_reach_push(ret, object) && finalized_reach_push(ret, function)))
+                return false;
+        }
+        if (kind != G2H_NODE_OTHER_ROOTS)
+            continue;
+        g2h_edges_begin(edges, i, i + 1);
+        while (g2h_edges_next(edges, &edge))
+            if (!vector_push(&kept, edge.target))
+                return false;
+    }
+    VECTOR_EACH(const uint32_t, node, kept) {
+        const uint32_t object = object_of_cleanup(findings, *node);
+        if (object != UINT32_MAX && !bits_have(own->marks, object) &&
+            !finalized_reach_push(ret, *node))
+            return false;
+    }
+    return true;
+}
+
+/* Finds out whether another finalizer or cleanup, which may run, reaches an object: it may free it,
+ * by what it does. function: what the object's own finalizer or cleanup calls, or UINT32_MAX. */
+static struct g2h_error *finalized_is_reached(const struct findings *findings, uint32_t object,
+                                              uint32_t function, bool *ret)
+{
+    _cleanup_(finalized_reach_deinit) struct finalized_reach own = {.findings = findings},
+                                                             others = {.findings = findings};
+    TRY_MEMORY(finalized_reach_init(&own) && finalized_reach_init(&others));
+    TRY_MEMORY(finalized_reach_push(&own, object) && finalized_reach_push(&own, function) &&
+               finalized_reach_drain(&own));
+    TRY_MEMORY(push_other_keepers(&own, &others) && finalized_reach_drain(&others));
+    *ret = bits_have(others.marks, object);
+    return NULL;
+}
+
 /* Sets *ret to why a finalizer or a cleanup never runs: the object, or the function that is to be
- * called, reaches the object itself, which therefore never becomes unreachable. */
+ * called, reaches the object itself, which therefore never becomes unreachable, unless another one
+ * changes that. A pointer of the object to itself does not keep it: the collector passes it over.
+ */
 static struct g2h_error *find_reason(const struct findings *findings, const struct keeper *keeper,
                                      enum finalized *ret)
 {
     const bool is_finalizer = keeper->finalizer != UINT32_MAX;
     uint32_t object = UINT32_MAX, function = UINT32_MAX;
-    bool leads_to_itself = false, is_kept = false;
+    bool leads_to_itself = false, is_kept = false, is_reached = false;
     if (is_finalizer) {
         read_finalizer(findings, keeper->finalizer, &object, &function);
     } else {
@@ -830,10 +926,12 @@ static struct g2h_error *find_reason(const struct findings *findings, const stru
         TRY(path_leads(findings->paths, object, object, &leads_to_itself));
     if (object != UINT32_MAX && function != UINT32_MAX && !leads_to_itself)
         TRY(path_leads(findings->paths, function, object, &is_kept));
-    if (leads_to_itself)
-        *ret = FINALIZED_SELF;
-    else if (!is_kept)
+    if (leads_to_itself || is_kept)
+        TRY(finalized_is_reached(findings, object, function, &is_reached));
+    if ((!leads_to_itself && !is_kept) || is_reached)
         *ret = FINALIZED_CAN_RUN;
+    else if (leads_to_itself)
+        *ret = FINALIZED_SELF;
     else
         *ret = is_finalizer ? FINALIZED_BY_FUNCTION : FINALIZED_BY_CLEANUP;
     return NULL;

@@ -154,7 +154,7 @@ static struct g2h_error *follow_edges(struct path_search *search, uint32_t index
             (frames != ALL_FRAMES &&
              is_library_frame(search->view, edge.target) != (frames == LIBRARY_FRAMES)))
             continue;
-        search->returns |= edge.target == start;
+        search->returns |= edge.target == start && node != start;
         TRY_MEMORY(visit(search, edge.target, index));
     }
     return NULL;

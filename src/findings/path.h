@@ -72,7 +72,7 @@ struct path_search {
     uint32_t *seen_by_node;            /* the same, plus 1, of a search without limits */
     uint32_t next;                     /* index of the node whose edges are followed next */
     uint64_t followed;                 /* edges */
-    bool returns;                      /* an edge leads back to where the search begins */
+    bool returns; /* an edge of another node leads back to where the search begins */
 };
 
 #define PATH_NO_LIMIT UINT32_MAX
@@ -199,8 +199,8 @@ bool path_shows(const struct g2h_view *view, uint32_t node);
  * first one is a node of roots whose edges have no names. */
 void path_append_step(struct paths *paths, uint32_t from, uint32_t to, struct text *text);
 
-/* Finds out whether a node leads to another, or to itself; *ret is false, too, if the search
- * exceeds its limits. Errors: G2H_ERROR_MEMORY. */
+/* Finds out whether a node leads to another, or by another to itself; *ret is false, too, if the
+ * search exceeds its limits. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *path_leads(struct paths *paths, uint32_t from, uint32_t to, bool *ret);
 
 /* ---- retainers ---- */

@@ -27,6 +27,16 @@
 //	says ^  1 .* of the heap   3,000 main\.bFile$
 //	never never freed
 //
+// Nor does the collector mind a pointer of an object to itself; and of a ring another finalizer takes one link:
+//
+//	case itself SHAPE=itself
+//	says ^  1 .* of the heap   3,000 main\.bFile$
+//	never never freed
+//
+//	case closer SHAPE=closer
+//	says ^  1 .* of the heap   3,000 main\.bFile$
+//	never never freed
+//
 //	case held SHAPE=held
 //	says ^  1 .* of the heap   3,000 main\.bFile
 //	never never freed
@@ -48,6 +58,7 @@ type bFile struct {
 	name   string
 	page   []byte
 	reader *reader
+	first  *bFile
 }
 
 type reader struct{ of any }
@@ -71,6 +82,13 @@ func open(shape string) {
 		for i := 0; i < 2; i++ {
 			runtime.SetFinalizer(&reader{f}, func(r *reader) { r.of = nil })
 		}
+	case "itself":
+		f.first = f
+		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
+	case "closer":
+		f.reader = &reader{f}
+		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
+		runtime.SetFinalizer(&reader{f}, func(r *reader) { r.of.(*bFile).reader = nil })
 	case "held":
 		f.reader = &reader{f}
 		runtime.SetFinalizer(f, func(f *bFile) { f.page = nil })
@@ -87,14 +105,15 @@ func openWell() {
 
 func main() {
 	shape := os.Getenv("SHAPE")
-	if shape == "pending" {
+	waits := shape == "pending" || shape == "itself" || shape == "closer"
+	if waits {
 		debug.SetGCPercent(-1)
 	}
 	for i := 0; i < 3000; i++ {
 		open(shape)
 		openWell()
 	}
-	if shape != "pending" {
+	if !waits {
 		runtime.GC()
 		runtime.GC()
 	}
