@@ -293,7 +293,8 @@ static unsigned looks_since(const struct g2h_ages_known *known, int64_t moment)
 /* Judges objects of which none is as old as the watch, by how many were born and how many ended. If
  * the oldest are nearly as old, or births were uneven: mixed; if about as many ended as were born
  * in the last quarter: bounded, unless most of this size are others, which may have ended; too few
- * looks since the first birth: too short; else the class has begun to grow. */
+ * looks since the first birth: too short; else, unless some of this size ended earlier in the
+ * watch, the class has begun to grow. */
 static enum ages_verdict judge_cut(const struct findings *findings, const struct age_counts *counts,
                                    const struct g2h_ages_known *known, struct ages_found *found)
 {
@@ -317,6 +318,9 @@ static enum ages_verdict judge_cut(const struct findings *findings, const struct
         return AGES_SHORT;
     if (!is_even(quarters) || (double)ended > LITTLE * births)
         return AGES_MIXED;
+    if ((double)ended_since(heap, known, class, known->begin, &first) >
+        LITTLE * (double)found->born)
+        return AGES_OTHERS; /* those before them have perhaps ended all at once */
     found->per_second = as_ratio(found->born * 1000, as_size(end - birth + 1));
     return AGES_BEGUN;
 }

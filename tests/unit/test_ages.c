@@ -15,6 +15,7 @@ struct aged {
     unsigned young, before, from, to, many, looks, ended_from;
     uint64_t ended, ended_first;
     unsigned others; /* of the same size, which have survived the last collection only */
+    bool ended_once; /* at the look ended_from alone */
 };
 
 static unsigned count_of(const struct aged *aged, unsigned look)
@@ -31,7 +32,8 @@ static void put_ages(struct dump *dump, const struct aged *aged, uint64_t object
     dump_uvarints(dump, WORDS(FACT_AGES, 1700000000000, aged->looks - 1, 0, 0, aged->looks));
     for (unsigned look = 1; look <= aged->looks; look++) {
         dump_uvarints(dump, WORDS(look, look, (look - 1) * LOOK_MS));
-        if (look >= aged->ended_from && aged->ended > 0)
+        if (look >= aged->ended_from && aged->ended > 0 &&
+            (look == aged->ended_from || !aged->ended_once))
             dump_uvarints(dump, WORDS(aged->ended, SPAN_CLASS, aged->ended_first));
         dump_uvarint(dump, 0);
     }
@@ -99,6 +101,8 @@ TEST(verdicts)
         {{0, 0, 7, 11, 10, LOOKS, 2, 10, 0, 51}, AGES_OTHERS},
         {{0, 0, 7, 11, 10, LOOKS, 0, 0, 0}, AGES_BEGUN},
         {{0, 0, 8, 11, 10, LOOKS, 0, 0, 0}, AGES_BEGUN},
+        /* but what was there before ended as a whole: it is emptied from time to time */
+        {{0, 0, 7, 11, 10, LOOKS, 7, 50, 0, 0, true}, AGES_OTHERS},
         /* As a cache that is renewed within two collections: none of its objects survives two. */
         {{5, 0, 9, 11, 20, LOOKS, 0, 0, 0}, AGES_SHORT},
         {{20, 0, 10, 11, 40, LOOKS, 0, 0, 0}, AGES_SHORT},
