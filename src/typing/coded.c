@@ -524,6 +524,13 @@ static uint64_t size_of_array(const struct typing *typing, uint64_t address,
     return at < words->users.count ? MIN(words->users.data[at].address - in_file, rest) : 0;
 }
 
+/* Returns the size of the array at an offset of what a word points to, in bytes; 0: there is none,
+ * or it is not known. */
+static uint64_t size_of_inner(const struct static_word *word)
+{
+    return (uint64_t)word->array.distance * word->array.count;
+}
+
 /* Follows the word at an offset of what a word in data or bss points to: code loads the pointer,
  * and then the word. */
 static void coded_seed_field(struct typer *typer, struct word_type type, uint64_t address,
@@ -578,14 +585,23 @@ static void seed_values(struct typer *typer, const struct static_word *word,
 /* Follows the pointers of the value at an offset of a composite that the linker has laid out, and
  * that a word in data or bss points to: the composite itself may have no descriptor. */
 static void coded_seed_inner(struct typer *typer, struct word_type type, uint64_t address,
-                             uint64_t offset)
+                             const struct static_word *word)
 {
-    const uint64_t target = typing_word(typer->typing, address) + offset;
-    if (target <= offset || in_heap_range(typer->typing->heap, target) || type.is != WORD_POINTS_TO)
+    const uint64_t target = typing_word(typer->typing, address) + word->offset,
+                   one = types_size(typer->typing->types, type.type);
+    uint64_t size = size_of_inner(word);
+    struct g2h_segment segment;
+    if (target <= word->offset || in_heap_range(typer->typing->heap, target) ||
+        type.is != WORD_POINTS_TO)
         return;
+    if (size > 0 && find_data_segment(typer->typing->heap, target, &segment))
+        size = MIN(size, segment.contents.size - (target - segment.address));
+    else
+        size = one;
     add_value(typer, (struct static_value){.address = target,
                                            .type = type.type,
-                                           .size = types_size(typer->typing->types, type.type)});
+                                           .distance = word->array.distance,
+                                           .size = MAX(one, size)});
 }
 
 /* Combines all evidence about one word. The words are sorted, so that all evidence about one
@@ -658,9 +674,11 @@ static void seed_known(struct typer *typer, const struct static_word *word, stru
     const struct typing *typing = typer->typing;
     const uint64_t address = word->address + exe_slide(typing->exe);
     const bool is_array = word->kind == STATIC_ELEMENT || word->kind == STATIC_ELEMENT_VALUE;
-    const uint64_t size = is_array ? size_of_array(typing, address, word->array) : 0;
-    const uint64_t one = word->kind == STATIC_ELEMENT_VALUE ? types_size(typing->types, type.type)
-                                                            : typing->heap->params.pointer_size;
+    const bool is_value = word->kind == STATIC_ELEMENT_VALUE || word->kind == STATIC_INNER;
+    const uint64_t size =
+        is_array ? size_of_array(typing, address, word->array) : size_of_inner(word);
+    const uint64_t one =
+        is_value ? types_size(typing->types, type.type) : typing->heap->params.pointer_size;
     if (size > 0 && !take_words_of_array(word, size, one, left))
         return;
     switch (word->kind) {
@@ -673,9 +691,11 @@ static void seed_known(struct typer *typer, const struct static_word *word, stru
         break;
     case STATIC_FIELD:
         coded_seed_field(typer, type, address, word->offset);
+        for (uint64_t each = word->array.distance; each < size; each += word->array.distance)
+            coded_seed_field(typer, type, address, word->offset + each);
         break;
     case STATIC_INNER:
-        coded_seed_inner(typer, type, address, word->offset);
+        coded_seed_inner(typer, type, address, word);
         break;
     case STATIC_VALUE:
     case STATIC_ELEMENT_VALUE:

@@ -630,6 +630,18 @@ static bool arguments_pass_on(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
+/* Translates a word into one in each element of an array at an offset of what it points to. Returns
+ * false if that cannot be described. */
+static bool follow_to_array(const struct argument_source *source, struct static_word *word)
+{
+    if ((word->kind != STATIC_WORD && word->kind != STATIC_INNER) || word->array.distance != 0)
+        return false;
+    word->kind = source->part == ARGUMENT_FIELD ? STATIC_FIELD : STATIC_INNER;
+    word->array = source->array;
+    word->offset += source->offset;
+    return word->offset >= source->offset;
+}
+
 /* Translates a word that is passed as an argument into the word at a source relative to the
  * argument: the passed word itself, or one that it leads to. Returns false if that cannot be
  * described. */
@@ -642,7 +654,7 @@ static bool follow_source(const struct flow *flow, const struct argument_source 
     } else if (word->kind == STATIC_ELEMENT_VALUE && word->inner.distance == 0) {
         word->inner = source->array;
     } else if (source->array.distance != 0) {
-        return false;
+        return follow_to_array(source, word);
     }
     if (word->kind == STATIC_VALUE || word->kind == STATIC_ELEMENT_VALUE) {
         word->address += source->offset;

@@ -39,7 +39,8 @@ struct static_word {
         STATIC_INNER, /* about the value at an offset in the memory that the word points to */
     } kind;
     uint64_t offset;         /* STATIC_FIELD, STATIC_INNER */
-    struct flow_array array; /* of STATIC_ELEMENT, STATIC_ELEMENT_VALUE */
+    struct flow_array array; /* of STATIC_ELEMENT, STATIC_ELEMENT_VALUE; of STATIC_FIELD and
+                                STATIC_INNER if it is one that begins at the offset */
     struct flow_array inner; /* in each element: it is about each word or value in that, too */
     struct code_evidence evidence;
 };

@@ -39,7 +39,6 @@
 //	says held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\S*, a map of 5,000 entries, one of 4$
 //	is r.suspects[0].in.objects === 20000
 //	case shards SHAPE=shards
-//	ways plain
 //	says ^  1 .* 20,000 main\.user(, in 4 × sync\.Map)?$
 //	case timers SHAPE=timers
 //	ways plain
@@ -238,7 +237,7 @@ func fill(shape string, many int) {
 		case "decoded":
 			published.put(made)
 		case "shards":
-			hub.shards[made%4].Store(made, &user{id: made})
+			hub.put(made)
 		case "texts":
 			texts["de"][fmt.Sprint("key", made)] = fmt.Sprint("Text ", made)
 		case "ends":
@@ -301,6 +300,9 @@ func keep(byID map[int]*user, byName map[string]*user, id int) {
 	each := &user{id: id, name: fmt.Sprint("n", id)}
 	byID[id], byName[each.name] = each, each
 }
+
+//go:noinline
+func (s *sharded) put(id int) { s.shards[id%len(s.shards)].Store(id, &user{id: id}) }
 
 //go:noinline
 func enqueue(name string, many int) {
