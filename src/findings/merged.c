@@ -73,8 +73,9 @@ const char *findings_class_name(const struct g2h_view *view, const struct g2h_no
 
 /* ==== merged ==== */
 
-/* NODES of the view are read at a time, and TASK_NODES are a task. At most MOST_ANCESTORS are
- * searched for a node of the same class. The nodes of AHEAD dominators are prefetched at a time. */
+/* NODES of the view, or edges, are read at a time, and TASK_NODES are a task. At most
+ * MOST_ANCESTORS are searched for a node of the same class. The nodes of AHEAD dominators are
+ * prefetched at a time. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 256, AHEAD = 32 };
 
 /* A node of the view. They are in the order of dominators. */
@@ -93,7 +94,6 @@ struct merging {
     uint32_t several; /* node of the view; 0: it has none */
     /* nodes of the view that hold what several groups hold together; 0: none */
     uint32_t roots, globals, goroutines;
-    uint32_t texts;       /* the name of all strings */
     uint32_t *numberless; /* by name of the view: its numberless_name(), plus 1; 0: not known */
     uint32_t *islands;    /* by number: the name of the island that it is of, plus 1, or 0; NULL:
                              there are none */
@@ -254,7 +254,7 @@ static struct g2h_error *numberless_name(struct merging *merging, uint32_t name,
 static uint32_t merged_name_of(const struct merging *merging, const struct g2h_node *node)
 {
     const bool has_name = node->kind != G2H_NODE_TEXT && node->name != G2H_NAME_NONE;
-    return has_name ? node->name : merging->texts;
+    return has_name ? node->name : merging->merged->texts;
 }
 
 /* Returns whether the objects that a node alone holds are called by the edges that lead to them. */
@@ -697,10 +697,11 @@ static struct g2h_error *list_members(struct islands *islands)
     islands->member_of = large_alloc(merging->count, sizeof(uint32_t));
     TRY_MEMORY(islands->member_of);
     for (uint32_t i = 1; i < merging->count; i++) {
-        if (!is_member(merging, i)) {
-            const bool has_node = g2h_dominators_node(dominators, i) != UINT32_MAX;
-            islands->member_of[i] =
-                has_node ? islands->member_of[g2h_dominators_above(dominators, i)] : 0;
+        if (g2h_dominators_node(dominators, i) == UINT32_MAX)
+            continue;
+        const uint32_t above = g2h_dominators_above(dominators, i);
+        if (!is_package_number(merging, above)) {
+            islands->member_of[i] = islands->member_of[above];
             continue;
         }
         const uint32_t class =
@@ -736,16 +737,14 @@ static uint32_t island_of(struct islands *islands, uint32_t member)
     return member;
 }
 
-bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node)
+bool merged_may_be_tiny(const struct merged *merged, uint32_t node, uint32_t name)
 {
     enum { TINY = 16 };
     struct g2h_node read;
-    size_t size;
-    g2h_view_brief(view, node, &read);
-    if (read.size != TINY) /* most are not, and looking at names costs more */
+    if (name != merged->texts && name != merged->tiny)
         return false;
-    const char *name = g2h_view_name(view, read.name, &size);
-    return read.kind == G2H_NODE_TEXT || bytes_are(bytes_at(name, size), "(tiny block)");
+    g2h_view_brief(merged->view, node, &read);
+    return read.size == TINY;
 }
 
 /* Unites a member that is examined with the member that is above an object that points to it: a
@@ -770,7 +769,8 @@ static void unite_edge(struct islands *islands, const struct g2h_edge *edge)
         return;
     const uint32_t one = island_of(islands, above - 1);
     const uint32_t other = island_of(islands, islands->member_of[target] - 1);
-    const bool is_tiny = merged_may_be_tiny(merging->view, edge->target);
+    const bool is_tiny =
+        merged_may_be_tiny(merging->merged, edge->target, merging->by_number[target].name);
     if (is_tiny && to->is_taken)
         return;
     to->is_taken = true;
@@ -787,11 +787,12 @@ static struct g2h_error *unite(struct islands *islands)
 {
     const struct merging *merging = islands->merging;
     _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    struct g2h_edge edge;
+    struct g2h_edge read[NODES];
     TRY(g2h_edges_create(merging->view, &edges));
     g2h_edges_begin_targets(edges, 0, g2h_view_node_count(merging->view));
-    while (g2h_edges_next(edges, &edge))
-        unite_edge(islands, &edge);
+    for (size_t count; (count = g2h_edges_read(edges, read, NODES)) > 0;)
+        for (size_t i = 0; i < count; i++)
+            unite_edge(islands, &read[i]);
     return NULL;
 }
 
@@ -1311,7 +1312,7 @@ static struct g2h_error *merge_dominators(struct merged *merged,
                                           const struct g2h_dominators *dominators, unsigned threads,
                                           enum merged_islands which)
 {
-    static const char texts[] = "(string)";
+    static const char texts[] = "(string)", tiny[] = "(tiny block)";
     _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
                                                         .view = merged->view,
                                                         .dominators = dominators,
@@ -1320,7 +1321,8 @@ static struct g2h_error *merge_dominators(struct merged *merged,
     merging.by_number = large_alloc(merging.count, sizeof(*merging.by_number));
     merging.numberless = calloc(count_and_end(merged->view_names), sizeof(*merging.numberless));
     TRY_MEMORY(merging.by_number && merging.numberless);
-    TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
+    TRY(own_name(merged, texts, sizeof(texts) - 1, &merged->texts));
+    TRY(own_name(merged, tiny, sizeof(tiny) - 1, &merged->tiny));
     TRY(workers_run(threads > 0 ? threads : workers_available(),
                     g2h_view_node_count(merging.view) / TASK_NODES + 1, read_nodes, &merging));
     TRY(name_all_held(&merging));

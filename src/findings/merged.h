@@ -73,6 +73,7 @@ struct merged {
     nodes;                    /* ordered by depth, and at the same depth by example */
     struct string_pool names; /* names that the view does not have */
     uint32_t view_names;      /* how many names the view has */
+    uint32_t texts, tiny;     /* the names of all strings, and of blocks that small values share */
     struct map numbers;       /* hash of parent, kind and name → node; while merging */
     struct map variables;     /* node of the view → name of the edge that holds it */
     uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is
@@ -127,10 +128,11 @@ enum g2h_runtime_class merged_runtime_class(const struct merged *merged, uint32_
  * package, or goroutines. A MERGED_VARIABLE is not, also if it is below such a package. */
 bool merged_is_runtime(const struct merged *merged, uint32_t node);
 
-/* Returns whether an object of a view may be a block that small values share: strings that have
+/* Returns whether an object of the view may be a block that small values share: strings that have
  * nothing to do with each other, if they were made one after the other (runtime/malloc.go:
- * maxTinySize). Objects of 16 bytes that have a type of their own are none. */
-bool merged_may_be_tiny(const struct g2h_view *view, uint32_t node);
+ * maxTinySize). Objects of 16 bytes that have a type of their own are none. name: that of the node
+ * which the object is merged in. */
+bool merged_may_be_tiny(const struct merged *merged, uint32_t node, uint32_t name);
 
 /* Returns whether a node is several variables of a package that hold objects together, apart from
  * others that hold objects of the same class: these variables, and the objects, are below it. */

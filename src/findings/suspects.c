@@ -597,7 +597,10 @@ static struct g2h_error *find_pinned(const struct suspects_finder *finder,
  * them. */
 enum { BESIDE_NONE, BESIDE_ENTRIES, BESIDE_FIRST, BESIDE_SETS = BESIDE_FIRST + CONTAINER_PARTS };
 
-enum { BESIDE_NODES = 1 << 14 /* nodes of the view whose pointers one task counts */ };
+enum {
+    BESIDE_NODES = 1 << 14, /* nodes of the view whose pointers one task counts */
+    BESIDE_EDGES = 256      /* edges that it reads at a time */
+};
 
 /* The pointers from each of these to each other: those that hold, of these those to blocks that
  * small values of anything share, and those that do not hold, as of the handles of weak pointers,
@@ -630,8 +633,8 @@ static void beside_sets_deinit(struct beside_sets *sets)
 static bool may_be_tiny(const struct findings *findings, uint32_t node)
 {
     const uint32_t merged = findings->merged.of[g2h_dominators_number(findings->dominators, node)];
-    return findings_node(findings, merged)->child == MERGED_NONE &&
-           merged_may_be_tiny(findings->view, node);
+    const struct merged_node *line = findings_node(findings, merged);
+    return line->child == MERGED_NONE && merged_may_be_tiny(&findings->merged, node, line->name);
 }
 
 /* Counting the pointers between sets, in blocks of nodes. */
@@ -650,34 +653,40 @@ static void beside_count_deinit(struct beside_count *count)
     free(count->of_worker);
 }
 
-/* Counts the pointers of a block of nodes from each set to each other: those that hold their
- * target, of these, except from the entries, those that lead to what may be tiny, and those that
- * are only followed. */
-static struct g2h_error *count_of_block(void *context, size_t task, unsigned worker)
+/* Counts a pointer in those of all suspects' sets, if it leads from one set of a suspect to
+ * another: those that hold their target, of these, except from the entries, those that lead to what
+ * may be tiny, and those that are only followed. */
+static void count_edge(const struct beside_count *count, const struct g2h_edge *edge,
+                       struct beside_pointers *of_suspects)
 {
-    const struct beside_count *count = context;
     const struct findings *findings = count->findings;
     const struct beside_sets *sets = count->sets;
     const uint32_t *of = findings->merged.of;
-    const struct g2h_dominators *dominators = findings->dominators;
+    const uint8_t *to = sets->is[of[g2h_dominators_number(findings->dominators, edge->target)]];
+    const uint8_t *from = sets->is[of[g2h_dominators_number(findings->dominators, edge->source)]];
+    for (size_t i = 0; i < sets->count; i++) {
+        struct beside_pointers *pointers = &of_suspects[i];
+        if (to[i] == BESIDE_NONE || from[i] == BESIDE_NONE || from[i] == to[i])
+            continue;
+        const bool holds = g2h_edge_holds(edge->flags);
+        (holds ? pointers->from_to : pointers->follow)[from[i]][to[i]]++;
+        pointers->to_tiny[from[i]][to[i]] +=
+            holds && from[i] >= BESIDE_FIRST && may_be_tiny(findings, edge->target);
+    }
+}
+
+/* Counts the pointers of a block of nodes. */
+static struct g2h_error *count_of_block(void *context, size_t task, unsigned worker)
+{
+    const struct beside_count *count = context;
     struct g2h_edges *edges = count->edges[worker];
     const uint32_t first = as_u32(task) * BESIDE_NODES,
-                   rest = g2h_view_node_count(findings->view) - first;
-    struct g2h_edge edge;
+                   rest = g2h_view_node_count(count->findings->view) - first;
+    struct g2h_edge read[BESIDE_EDGES];
     g2h_edges_begin_targets(edges, first, first + MIN(rest, BESIDE_NODES));
-    while (g2h_edges_next(edges, &edge)) {
-        const uint8_t *to = sets->is[of[g2h_dominators_number(dominators, edge.target)]];
-        const uint8_t *from = sets->is[of[g2h_dominators_number(dominators, edge.source)]];
-        for (size_t i = 0; i < sets->count; i++) {
-            struct beside_pointers *pointers = &count->of_worker[worker][i];
-            if (to[i] == BESIDE_NONE || from[i] == BESIDE_NONE || from[i] == to[i])
-                continue;
-            const bool holds = g2h_edge_holds(edge.flags);
-            (holds ? pointers->from_to : pointers->follow)[from[i]][to[i]]++;
-            pointers->to_tiny[from[i]][to[i]] +=
-                holds && from[i] >= BESIDE_FIRST && may_be_tiny(findings, edge.target);
-        }
-    }
+    for (size_t got; (got = g2h_edges_read(edges, read, BESIDE_EDGES)) > 0;)
+        for (size_t i = 0; i < got; i++)
+            count_edge(count, &read[i], count->of_worker[worker]);
     return NULL;
 }
 

@@ -359,19 +359,54 @@ static struct g2h_error *sum_parts(const struct findings *findings, const part_v
  *
  * Several slices may share an array. The part that none of them uses counts as wasted once, at the
  * declaration of the slice that uses most. Full slices matter only if another slice of the same
- * array is not full. Such arrays are few, so full slices are not recorded; if there is such an
- * array, the objects are visited a second time.
+ * array is not full. Most slices are full, so of these only where the furthest one ends is kept for
+ * each array.
  */
 
 /* The arrays that slices which are not full are in. */
 struct arrays {
     const struct findings *findings;
-    const struct g2h_capacities *capacities;
     open_slice_vector list; /* by array: what all of its slices use together */
     struct map by_object;   /* array → index in list */
-    uint64_t *has_full;     /* a bit for each array in the list that full slices are in, too */
-    bool is_any_full;       /* one of these bits is set */
 };
+
+/* The bytes of each object behind the slice that reaches furthest in it, plus 1; 0: there is none.
+ */
+typedef uint32_t *slice_rests;
+
+/* Returns the bytes of an array behind the capacity of a slice, or UINT64_MAX for a slice that is
+ * longer than its array: Go has not made that. */
+static uint64_t rest_behind(const struct g2h_heap *heap, uint32_t array,
+                            const struct g2h_capacity *capacity)
+{
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, array);
+    const uint64_t space = g2h_heap_size(heap, array) - begin;
+    return capacity->all <= space / capacity->size ? space - capacity->all * capacity->size
+                                                   : UINT64_MAX;
+}
+
+/* Notes how many bytes of an array are behind a slice, if no other one reaches further. Several
+ * threads may do so at the same time. Returns false if there are too many bytes to note. */
+static bool note_rest(slice_rests rests, uint32_t array, uint64_t rest)
+{
+    uint32_t now = __atomic_load_n(&rests[array], __ATOMIC_RELAXED);
+    if (rest >= UINT32_MAX)
+        return false;
+    const uint32_t noted = as_u32(rest) + 1;
+    while ((now == 0 || now > noted) &&
+           !__atomic_compare_exchange_n(&rests[array], &now, noted, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
+    return true;
+}
+
+/* Returns the offset of the end of the slice that reaches furthest in an array; 0: there is none.
+ */
+static uint64_t end_by_rest(const struct findings *findings, const uint32_t *rests, uint32_t array)
+{
+    const uint32_t rest = rests[array];
+    return rest > 0 ? g2h_heap_size(g2h_view_heap(findings->view), array) - (rest - 1) : 0;
+}
 
 /* Gets the part of an array that a slice covers, as offsets in the array. What the array has no
  * space for is cut off: a damaged dump may claim any length. Returns false if the slice is in no
@@ -397,57 +432,19 @@ static bool locate_slice(const struct findings *findings, const struct g2h_capac
     return true;
 }
 
-/* Merges a slice into those of its array. full: as for sum_slices(). */
-static struct g2h_error *add_slice(struct arrays *arrays, const struct open_slice *slice,
-                                   const uint64_t *full)
+/* Merges a slice into those of its array. */
+static struct g2h_error *add_slice(struct arrays *arrays, const struct open_slice *slice)
 {
-    const uint64_t bit = full[slice->array / 64] & UINT64_C(1) << slice->array % 64;
     uint32_t index = as_u32(arrays->list.count);
     TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
-    if (index == arrays->list.count) {
+    if (index == arrays->list.count)
         TRY_MEMORY(vector_push(&arrays->list, *slice));
-        arrays->has_full[slice->array / 64] |= bit;
-        arrays->is_any_full = arrays->is_any_full || bit != 0;
-        return NULL;
-    }
     struct open_slice *known = &arrays->list.data[index];
     if (slice->used_end > known->used_end) {
         known->used_end = slice->used_end;
         known->declaration = slice->declaration;
     }
     known->end = MAX(slice->end, known->end);
-    return NULL;
-}
-
-/* ---- full slices ---- */
-
-/* Extends the used part of an array in the list by a full slice. Always returns true: the visit
- * goes on. Those in garbage do not count. Several threads may do so at once (workers_raise()). */
-static bool visit_full(void *context, const struct g2h_capacity *capacity)
-{
-    struct arrays *arrays = context;
-    const struct findings *findings = arrays->findings;
-    struct open_slice slice;
-    uint32_t object;
-    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
-        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
-        !bits_have(arrays->has_full, object) ||
-        (capacity->object != UINT32_MAX && g2h_view_is_garbage(findings->view, capacity->object)) ||
-        !locate_slice(findings, capacity, &slice))
-        return true;
-    workers_raise(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
-    return true;
-}
-
-/* Visits a task's objects again, for the full slices in arrays that have one that is not full. */
-static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
-{
-    struct arrays *arrays = context;
-    const uint32_t first = as_u32(task) * TASK_OBJECTS;
-    (void)worker;
-    g2h_capacities_of_objects(arrays->capacities, first,
-                              first < UINT32_MAX - TASK_OBJECTS ? first + TASK_OBJECTS : UINT32_MAX,
-                              visit_full, arrays);
     return NULL;
 }
 
@@ -478,22 +475,23 @@ static struct g2h_error *sum_windows(const struct findings *findings, const uint
     return NULL;
 }
 
-/* Adds for each array without a window the bytes beyond what any slice uses to its declaration. */
-static struct g2h_error *sum_arrays(const struct arrays *arrays, const uint32_t *declarations,
-                                    struct waste_rows *ret)
+/* Adds for each array without a window the bytes beyond what any slice uses to its declaration.
+ * full: as for sum_slices(). */
+static struct g2h_error *sum_arrays(const struct arrays *arrays, const uint32_t *full,
+                                    const uint32_t *declarations, struct waste_rows *ret)
 {
     const struct findings *findings = arrays->findings;
     const struct g2h_heap *heap = g2h_view_heap(findings->view);
     _cleanup_(map_deinit) struct map by_declaration = {0};
     VECTOR_EACH(const struct open_slice, array, arrays->list) {
-        if (array->used_end >= array->end ||
-            g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
+        const uint64_t used_end = MAX(array->used_end, end_by_rest(findings, full, array->array));
+        if (used_end >= array->end || g2h_windows_of(findings->windows, array->array) != UINT32_MAX)
             continue;
         struct waste_row *row =
-            waste_add(ret, &by_declaration, array->declaration, array->end - array->used_end,
+            waste_add(ret, &by_declaration, array->declaration, array->end - used_end,
                       g2h_heap_object(heap, array->array).size);
         TRY_MEMORY(row);
-        row->elements += array->used_end;
+        row->elements += used_end;
     }
     return sum_windows(findings, declarations, &by_declaration, ret);
 }
@@ -524,38 +522,27 @@ static struct g2h_error *sum_stale(const struct findings *findings, const uint32
 static void arrays_deinit(struct arrays *arrays)
 {
     free(arrays->list.data);
-    free(arrays->has_full);
     map_deinit(&arrays->by_object);
 }
 
 /*
  * Sums up count lists of slices. Each array counts once, at the declaration of the slice that uses
- * most of it. full has a bit for each object that a full slice is in, and so uses, too. If an array
- * has a window, everything outside of it counts, at the window's declaration, which is in
+ * most of it. full has the rests of arrays behind full slices, which use their arrays, too. If an
+ * array has a window, everything outside of it counts, at the window's declaration, which is in
  * declarations. Errors: G2H_ERROR_MEMORY.
  *
  * Merges the lists of all tasks by array first, because slices of one array may be seen by several
  * tasks.
  */
-static struct g2h_error *sum_slices(const struct findings *findings,
-                                    const struct g2h_capacities *capacities,
-                                    const open_slice_vector *lists, size_t count,
-                                    const uint64_t *full, const uint32_t *declarations,
-                                    struct waste_rows *ret)
+static struct g2h_error *sum_slices(const struct findings *findings, const open_slice_vector *lists,
+                                    size_t count, const uint32_t *full,
+                                    const uint32_t *declarations, struct waste_rows *ret)
 {
-    _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings,
-                                                     .capacities = capacities};
-    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
-    arrays.has_full = calloc(objects / 64 + 1, sizeof(*arrays.has_full));
-    TRY_MEMORY(arrays.has_full);
+    _cleanup_(arrays_deinit) struct arrays arrays = {.findings = findings};
     for (size_t i = 0; i < count; i++)
         VECTOR_EACH(const struct open_slice, slice, lists[i])
-            TRY(add_slice(&arrays, slice, full));
-    if (arrays.is_any_full) {
-        g2h_capacities_of_variables(capacities, visit_full, &arrays);
-        TRY(workers_run(findings->threads, objects / TASK_OBJECTS + 1, full_task, &arrays));
-    }
-    return sum_arrays(&arrays, declarations, ret);
+            TRY(add_slice(&arrays, slice));
+    return sum_arrays(&arrays, full, declarations, ret);
 }
 
 /* ==== struct layout ==== */
@@ -578,34 +565,13 @@ struct layout_finder {
 
 /* ---- arrays ---- */
 
-/* Prepares layout_see_slice(). Errors: G2H_ERROR_MEMORY. */
+/* Errors: G2H_ERROR_MEMORY. */
 static struct g2h_error *layout_init(const struct findings *findings, struct layout_findings *ret)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
     ret->rests = zeroed_alloc(count_and_end(objects), sizeof(*ret->rests));
     TRY_MEMORY(ret->rests);
     return g2h_layouts_create(findings->view, &ret->layouts);
-}
-
-/* Notes where a slice ends in its array, if no other one reaches further. Several threads may do so
- * at the same time. */
-static void layout_see_slice(const struct findings *findings, const struct layout_findings *layout,
-                             const struct g2h_capacity *capacity)
-{
-    const struct g2h_heap *heap = g2h_view_heap(findings->view);
-    uint32_t array;
-    if (!g2h_heap_find(heap, capacity->address, &array))
-        return;
-    const uint64_t begin = capacity->address - g2h_heap_address(heap, array);
-    const uint64_t space = g2h_heap_size(heap, array) - begin;
-    if (capacity->all > space / capacity->size)
-        return; /* not a slice that Go has made */
-    const uint64_t rest = space - capacity->all * capacity->size + 1; /* 0 in rests is: no slice */
-    uint32_t now = __atomic_load_n(&layout->rests[array], __ATOMIC_RELAXED);
-    while (rest <= UINT32_MAX && (now == 0 || now > rest) &&
-           !__atomic_compare_exchange_n(&layout->rests[array], &now, as_u32(rest), true,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
 }
 
 /* ---- objects ---- */
@@ -623,15 +589,6 @@ static void find_slots(const struct layout_finder *finder, const struct g2h_layo
         found->reordered = g2h_layouts_slot(layouts, header, size / class->size * class->reordered);
 }
 
-/* Returns the offset of the end of the slice that reaches furthest in an array; 0: there is none.
- */
-static uint64_t end_of_slices(const struct layout_finder *finder, uint32_t array)
-{
-    const uint32_t rest = finder->layout->rests[array];
-    const struct g2h_heap *heap = g2h_view_heap(finder->findings->view);
-    return rest > 0 ? g2h_heap_size(heap, array) - (rest - 1) : 0;
-}
-
 /* Returns the bytes of the values in an object, without a malloc header; 0: not known. Those of an
  * array are up to the end of its slices: Go has asked for as much as their capacity. */
 static uint64_t size_of_values(const struct layout_finder *finder, uint32_t object,
@@ -639,7 +596,7 @@ static uint64_t size_of_values(const struct layout_finder *finder, uint32_t obje
 {
     if (!finder->classes[layout->number].is_array)
         return layout->size;
-    const uint64_t end = end_of_slices(finder, object);
+    const uint64_t end = end_by_rest(finder->findings, finder->layout->rests, object);
     return end > layout->header ? end - layout->header : 0;
 }
 
@@ -1013,7 +970,7 @@ struct waste_finder {
     open_slice_vector *slices; /* by task */
     part_vector *parts;        /* by task */
     struct waste_row **maps;   /* by worker, by declaration; NULL: the worker has met no map */
-    uint64_t *full;            /* a bit for each object that full slices are in */
+    slice_rests full;          /* of full slices, by object */
     uint64_t *used;            /* a bit for each string that is not among the substrings */
     uint32_t
         *windows; /* by window: the lowest declaration of its slices, or DECLARATION_OF_LOCAL */
@@ -1047,26 +1004,29 @@ static bool is_stale(const struct findings *findings, const struct g2h_capacity 
            stale_has(&findings->stale, findings->view, capacity->object);
 }
 
-/* Adds a slice that is not full, or marks the object of a full one. Garbage does not count. One in
- * a stale object counts for the layout only, which asks how large its array was made. Returns false
- * if memory runs out. */
+/* Notes where a slice ends in its array, and adds one that is not full. Garbage does not count. One
+ * in a stale object counts for the layout only, which asks how large its array was made. Returns
+ * false if memory runs out. */
 static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
 {
-    const struct findings *findings = visit->finder->findings;
+    const struct waste_finder *finder = visit->finder;
+    const struct findings *findings = finder->findings;
+    const struct g2h_heap *heap = g2h_view_heap(findings->view);
     struct open_slice slice;
     uint32_t object;
-    if (capacity->object != UINT32_MAX && findings_leaves_out(findings->view, capacity->object))
+    if ((capacity->object != UINT32_MAX && findings_leaves_out(findings->view, capacity->object)) ||
+        !g2h_heap_find(heap, capacity->address, &object))
         return true;
-    layout_see_slice(findings, visit->finder->layout, capacity);
-    if (is_stale(findings, capacity) ||
-        !g2h_heap_find(g2h_view_heap(findings->view), capacity->address, &object) ||
-        g2h_view_is_else(findings->view, object))
+    const uint64_t rest = rest_behind(heap, object, capacity);
+    if (rest != UINT64_MAX)
+        note_rest(finder->layout->rests, object, rest);
+    if (is_stale(findings, capacity) || g2h_view_is_else(findings->view, object))
         return true;
-    note_window(visit->finder, object, capacity->declaration);
-    if (capacity->used < capacity->all)
-        return !locate_slice(findings, capacity, &slice) || vector_push(visit->slices, slice);
-    set_bit(visit->finder->full, object);
-    return true;
+    note_window(finder, object, capacity->declaration);
+    const bool is_full = capacity->used >= capacity->all;
+    if (is_full && note_rest(finder->full, object, rest != UINT64_MAX ? rest : 0))
+        return true;
+    return !locate_slice(findings, capacity, &slice) || vector_push(visit->slices, slice);
 }
 
 /* Records the part of a string that a live substring uses. Returns false if memory runs out. */
@@ -1269,7 +1229,10 @@ static struct g2h_error *sum_substrings(const struct waste_finder *finder,
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->findings->view));
     for (size_t i = 0; i <= objects / 64; i++)
-        finder->used[i] |= finder->full[i] | texts->objects[i];
+        finder->used[i] |= texts->objects[i];
+    for (uint32_t i = 0; i < objects; i++)
+        if (finder->full[i] > 0)
+            set_bit(finder->used, i);
     for (size_t i = 0; i <= finder->tasks; i++)
         VECTOR_EACH(const struct open_slice, slice, finder->slices[i])
             set_bit(finder->used, slice->array);
@@ -1297,7 +1260,8 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
     finder.maps = calloc(findings->threads, sizeof(*finder.maps));
-    finder.full = calloc(finder.tasks * TASK_OBJECTS / 64, sizeof(*finder.full));
+    finder.full = zeroed_alloc(count_and_end(g2h_heap_object_count(g2h_view_heap(findings->view))),
+                               sizeof(*finder.full));
     finder.used = calloc(finder.tasks * TASK_OBJECTS / 64, sizeof(*finder.used));
     const uint32_t windows = g2h_windows_count(findings->windows);
     finder.windows = malloc((windows + 1) * sizeof(*finder.windows));
@@ -1308,8 +1272,8 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     TRY(workers_run(findings->threads, finder.tasks + 1, waste_task, &finder));
     TRY(drop_rooted(&finder));
     TRY(layout_find(findings, &ret->layout)); /* needs the ends of all slices */
-    TRY(sum_slices(findings, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
-                   finder.windows, &ret->slices));
+    TRY(sum_slices(findings, finder.slices, finder.tasks + 1, finder.full, finder.windows,
+                   &ret->slices));
     TRY(sum_stale(findings, finder.windows, &ret->stale));
     TRY(sum_maps(&finder, &ret->maps));
     TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
