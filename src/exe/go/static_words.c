@@ -1147,6 +1147,8 @@ static bool find_static_arrays(const struct flow *flow, struct static_words *wor
     }
     VECTOR_EACH(const struct static_word, word, words->words) {
         const struct flow_array both[] = {word->array, word->inner};
+        if (word->kind == STATIC_FIELD || word->kind == STATIC_INNER)
+            continue; /* theirs are where the word points to */
         if (!add_arrays(flow, words, word->address, both, word->kind == STATIC_ELEMENT_VALUE))
             return false;
     }
