@@ -287,6 +287,7 @@ static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct me
     return name_largest(base, merged, numbers);
 }
 
+/* Returns the key of an object of a class by its address. */
 static uint64_t holder_key(uint64_t address, const char *class, size_t size)
 {
     return map_hash_pair(map_hash_text(class, size), address);
@@ -304,10 +305,10 @@ static uint64_t line_key(const struct merged *merged, uint32_t line)
     return key;
 }
 
-/* Notes an object by the one that dominates it, the number above. */
+/* Notes the last object of the list by the one that dominates it, the number above. */
 static struct g2h_error *note_below(const struct g2h_dominators *dominators,
-                                    const struct merged *merged, uint32_t above, const char *class,
-                                    size_t size, struct growth_holders *ret)
+                                    const struct merged *merged, uint32_t above,
+                                    struct growth_holders *ret)
 {
     const uint32_t over = g2h_dominators_node(dominators, above),
                    number = as_u32(ret->list.count - 1);
@@ -316,7 +317,8 @@ static struct g2h_error *note_below(const struct g2h_dominators *dominators,
     if (over == UINT32_MAX)
         return NULL;
     g2h_view_brief(merged->view, over, &read);
-    TRY_MEMORY(map_put(&ret->below, holder_key(read.address, class, size), number, &noted));
+    TRY_MEMORY(map_put(&ret->below, map_hash_pair(ret->list.data[number].class, read.address),
+                       number, &noted));
     if (noted != number)
         ret->list.data[noted].has_twin = true;
     return NULL;
@@ -347,12 +349,11 @@ static struct g2h_error *note_samples(const struct g2h_dominators *dominators,
         const uint32_t above = g2h_dominators_above(dominators, i), number = numbers[above],
                        node = g2h_dominators_node(dominators, i);
         struct g2h_node read;
-        size_t size;
-        if (number == 0 || node == UINT32_MAX || merged->of[above] == MERGED_NONE)
+        if (number == 0 || node == UINT32_MAX)
             continue;
-        const char *name = merged_name(merged, merged->of[above], &size);
+        struct growth_holder *holder = &ret->list.data[number - 1];
         g2h_view_brief(merged->view, node, &read);
-        add_sample(&ret->list.data[number - 1], holder_key(read.address, name, size));
+        add_sample(holder, map_hash_pair(holder->class, read.address));
     }
     for (uint32_t i = 0; i < ret->list.count; i++)
         for (uint32_t j = 0; j < ret->list.data[i].sample_count; j++)
@@ -378,17 +379,19 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
             continue;
         g2h_view_brief(merged->view, node, &read);
         const char *name = merged_name(merged, line, &size);
+        const struct growth_holder holder = {.class = map_hash_text(name, size),
+                                             .retained =
+                                                 g2h_dominators_retained_size(dominators, node)};
         uint32_t number = as_u32(ret->list.count);
-        TRY_MEMORY(map_put(&ret->numbers, holder_key(read.address, name, size), number, &number));
+        TRY_MEMORY(
+            map_put(&ret->numbers, map_hash_pair(holder.class, read.address), number, &number));
         if (number < ret->list.count)
             continue;
-        const struct growth_holder holder = {.retained =
-                                                 g2h_dominators_retained_size(dominators, node)};
         TRY_MEMORY(vector_push(&ret->list, holder));
         numbers[i] = number + 1;
         TRY_MEMORY(
             map_put(&ret->lines, line_key(merged, line), as_u32(nodes[line].count), &number));
-        TRY(note_below(dominators, merged, g2h_dominators_above(dominators, i), name, size, ret));
+        TRY(note_below(dominators, merged, g2h_dominators_above(dominators, i), ret));
     }
     return note_samples(dominators, merged, numbers, ret);
 }

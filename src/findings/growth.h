@@ -66,6 +66,7 @@ enum { GROWTH_MOST_HOLDERS = 256, GROWTH_SAMPLES = 8 };
 
 /* A single object of an earlier heap. */
 struct growth_holder {
+    uint64_t class; /* hash of its class' name */
     uint64_t retained;
     bool has_twin; /* the object that dominates it dominates others of its class */
     uint32_t sample_count;
