@@ -2147,9 +2147,8 @@ static uint32_t held_line(const struct findings *findings, const struct suspect 
                : MERGED_NONE;
 }
 
-/* Appends the name of a variable, or of what it points to: a node of merged. */
-static struct g2h_error *append_variable(const struct findings *findings, uint32_t variable,
-                                         struct text *text, uint32_t *ret_end)
+struct g2h_error *who_append_variable(const struct findings *findings, uint32_t variable,
+                                      struct text *text, uint32_t *ret_end)
 {
     const uint32_t example = findings_node(findings, variable)->example;
     *ret_end = example;
@@ -2187,8 +2186,25 @@ static uint32_t variable_of_island(const struct findings *findings, uint32_t isl
     return best;
 }
 
+/* Returns the node of merged that has all objects of an item: the nearest one above that is a
+ * single object or a variable; MERGED_NONE if there is none below packages and goroutines. */
+static uint32_t single_holder(const struct findings *findings, uint32_t item)
+{
+    uint32_t at = findings_node(findings, item)->parent;
+    while (at != MERGED_NONE && findings_node(findings, at)->kind == MERGED_CLASS &&
+           findings_node(findings, at)->count != 1)
+        at = findings_node(findings, at)->parent;
+    if (at == MERGED_NONE || merged_is_island(&findings->merged, at))
+        return MERGED_NONE;
+    return findings_node(findings, at)->kind != MERGED_SYNTHETIC ||
+                   findings_is_kind(findings, at, G2H_NODE_VARIABLE)
+               ? at
+               : MERGED_NONE;
+}
+
 /* Appends the path to a suspect. If the container is a variable with several objects, it is named
- * itself; otherwise the path to the example's holder is. */
+ * itself; otherwise the path to the example's holder is. Of several objects without a container,
+ * the path to one would say that it holds all: what has them all is named, if there is one. */
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
@@ -2196,7 +2212,7 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
     const uint32_t node = suspect->container.node;
     if (node != MERGED_NONE && findings_node(findings, node)->kind == MERGED_VARIABLE &&
         !is_of_one(findings, suspect, example))
-        return append_variable(
+        return who_append_variable(
             findings,
             merged_is_island(&findings->merged, node)
                 ? variable_of_island(findings, node, findings_node(findings, suspect->item)->count)
@@ -2210,7 +2226,13 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
     }
     const uint32_t line = held_line(findings, suspect, example),
                    held = line != MERGED_NONE ? holder_at(findings, line, example->node)
-                                              : example->node;
+                                              : example->node,
+                   all = line == MERGED_NONE && node == MERGED_NONE && suspect->count != 1 &&
+                                 who_shares(findings, suspect->item) == MERGED_NONE
+                             ? single_holder(findings, suspect->item)
+                             : MERGED_NONE;
+    if (all != MERGED_NONE)
+        return who_append_variable(findings, all, text, ret_end);
     return path_append(findings->paths, held, text, ret_end);
 }
 
@@ -2325,7 +2347,7 @@ static struct g2h_error *sharing_append(const struct findings *findings,
         return NULL;
     for (uint32_t i = 0; i < sharing->count && i < SHARERS_MOST; i++) {
         _cleanup_(text_deinit) struct text path = {0};
-        TRY(append_variable(findings, sharing->found[i], &path, &end));
+        TRY(who_append_variable(findings, sharing->found[i], &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
         text_append(text, path.data, path.size);
     }

@@ -205,6 +205,11 @@ uint32_t who_shares(const struct findings *findings, uint32_t item);
 struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
                                     struct text *text);
 
+/* Appends the name of a variable, or of what it points to: a node of merged. *ret_end becomes the
+ * node of the view that this leads to. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_variable(const struct findings *findings, uint32_t variable,
+                                      struct text *text, uint32_t *ret_end);
+
 /* A variable of the goroutines in one place, or objects of a class that several of a goroutine's
  * variables hold together. */
 struct who_local {

@@ -378,7 +378,8 @@ async function testPages() {
   const rich = largestFirst(leakNodes.filter(node => node.kind === 2 && node.children.length === 0))[3];
   const own = leak.tree.bytes.map((size, i) => i === rich.number ? 5_000_000 : Math.floor(size / 3)), slots = own.map(size => Math.floor(size / 10));
   const free_slots = {bytes: 2e6, in: 5e6, holders: [{free_slots: 1_500_000, bytes: 2e6, held_by: 'main.index', count: 9375, class: 'main.Req'},
-    {free_slots: 400_000, bytes: 1e6, shared_by: [{held_by: 'main.a'}, {name: '(globals)'}], sharers: 5, is_sample: true}]};
+    {free_slots: 400_000, bytes: 1e6, shared_by: [{held_by: 'main.a'}, {name: '(globals)'}], sharers: 5, is_sample: true},
+    {free_slots: 300_000, bytes: 1e6, count: 20, class: 'main.Req'}]};
   const memory = {rss: {bytes: 9e6, parts: {objects: 5e6, free_slots: 4e6}, files: []}};
   const path = join(made, 'pages.html');
   writeFileSync(path, withData(source('leak.html'), {...leak, tree: {...leak.tree, pages: own, free_slots: slots}, report: {...leak.report, heap: {...leak.report.heap, source: "process 17 (it's a server)"}, free_slots, process: memory}}));
@@ -396,7 +397,8 @@ async function testPages() {
   });
   await test('the head names who keeps free slots', async () => {
     assert.deepEqual(await visit.texts('header li'), ['1.50 MB of free slots could be freed, too, if main.index were emptied of 9,375 main.Req.',
-      '400 kB of free slots could be freed only if all that share these pages were emptied: main.a, (globals) and at least 3 more.']);
+      '400 kB of free slots could be freed only if all that share these pages were emptied: main.a, (globals) and at least 3 more.',
+      '300 kB of free slots could be freed, too, without the 20 main.Req.']);
     for (const command of await visit.texts('.card .next')) assert.match(command, /^go2heapsnapshot --pid 17 --(show|path-to) '[^']+'(Copy)?$/);
     await visit.choose('Table');
     assert.ok((await visit.texts('.plot th')).includes('pages'));

@@ -432,12 +432,13 @@ const rssParts = new Map([
 /** Who keeps free slots. */
 function holdersOfPages() {
   const holders = report.free_slots?.holders ?? [];
+  const what = holder => holder.class && [count(holder.count), ' ', code(holder.class)];
+  const without = (holder, name) => name ? ['if ', code(name), ' were emptied', holder.class && [' of ', what(holder)]] : ['without the ', what(holder)];
   return holders.length > 0 && make('ul', {class: 'small'}, holders.map(holder => make('li', {}, holder.shared_by
     ? [`${bytes(holder.free_slots)} of free slots could be freed only if all that share these pages were emptied: `,
       holder.shared_by.map((one, i) => [i > 0 && ', ', code(one.held_by ?? one.name)]),
       holder.sharers > holder.shared_by.length && ` and ${holder.is_sample ? 'at least ' : ''}${count(holder.sharers - holder.shared_by.length)} more`, '.']
-    : [`${bytes(holder.free_slots)} of free slots could be freed, too, if `, code(holder.held_by ?? holder.name), ' were emptied',
-      holder.class && [' of ', count(holder.count), ' ', code(holder.class)], '.'])));
+    : [`${bytes(holder.free_slots)} of free slots could be freed, too, `, without(holder, holder.held_by ?? holder.name), '.'])));
 }
 
 function memoryOfProcess() {

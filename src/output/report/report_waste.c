@@ -147,12 +147,31 @@ static void report_put_fragmentation(const struct report *report,
 
 /* ---- who keeps free slots ---- */
 
-/* Reports what a holder is called: the path to it, or else its own name. */
+/* Returns the variable that alone holds the objects of a node, which are several; or MERGED_NONE.
+ */
+static uint32_t variable_of(const struct report *report, uint32_t node)
+{
+    const struct merged_node *read = report_node(report, node);
+    if (read->kind != MERGED_CLASS || read->count == 1 || read->parent == MERGED_NONE)
+        return MERGED_NONE;
+    const bool is_variable = report_node(report, read->parent)->kind == MERGED_VARIABLE ||
+                             findings_is_kind(report->findings, read->parent, G2H_NODE_VARIABLE);
+    return is_variable ? read->parent : MERGED_NONE;
+}
+
+/* Reports what a holder is called: the path to it, or else its own name. Of several objects, the
+ * path to one would say that it has what all have: the variable that holds them is named, or their
+ * class. */
 static struct g2h_error *put_holder_name(const struct report *report, uint32_t node)
 {
+    const uint32_t variable = variable_of(report, node);
+    const struct merged_node *read = report_node(report, node);
     _cleanup_(text_deinit) struct text path = {0};
     uint32_t end;
-    TRY(path_append(report->findings->paths, report_node(report, node)->example, &path, &end));
+    if (variable != MERGED_NONE)
+        TRY(who_append_variable(report->findings, variable, &path, &end));
+    else if (read->kind != MERGED_CLASS || read->count == 1)
+        TRY(path_append(report->findings->paths, read->example, &path, &end));
     TRY_MEMORY(!path.failed);
     if (path.size > 0)
         PUT(report->page, "%.*s{held_by}", report->page->columns, &path);
@@ -183,16 +202,21 @@ static struct g2h_error *put_sharers(const struct report *report, const struct p
 static struct g2h_error *put_holder(const struct report *report, const struct pages_holder *holder)
 {
     const struct merged_node *item = report_node(report, holder->item);
+    const bool is_of_variable = variable_of(report, holder->node) != MERGED_NONE;
     struct page *page = report->page;
     if (holder->is_shared) {
         PUT(page,
             "%b{free_slots} only if all that share these pages were emptied: ", holder->sum.empty);
         TRY(put_sharers(report, holder));
+    } else if (item->kind == MERGED_CLASS && item->count != 1 && holder->item == holder->node &&
+               !is_of_variable) { /* several things hold these objects together */
+        PUT(page, "%b{free_slots} could be freed, too, without the %n{count} %s{class}",
+            holder->sum.empty, item->count, report_name(report, holder->item));
     } else {
         PUT(page, "%b{free_slots} could be freed, too, if ", holder->sum.empty);
         TRY(put_holder_name(report, holder->node));
         PUT(page, " were emptied");
-        if (holder->item != holder->node)
+        if (holder->item != holder->node || is_of_variable)
             PUT(page, " of %n{count} %s{class}", item->count, report_name(report, holder->item));
     }
     PUT(page, "\n|%b{bytes}", holder->sum.bytes);

@@ -21,9 +21,15 @@ type record struct {
 
 type cache map[int]*record
 
+// requests have each request twice: neither the map nor the list alone holds it.
+type requests struct {
+	items map[int]*request
+	order []*request
+}
+
 var (
-	index  = map[int]*request{} // what is left of a burst: each keeps its span
-	first  = cache{}            // their records come in turn, so that each span has some of both
+	index  = &requests{items: map[int]*request{}} // what is left of a burst: each keeps its span
+	first  = cache{}                              // their records come in turn, so that each span has some of both
 	second = cache{}
 	arrays [][]*request // large objects
 	bodies = map[int][]byte{}
@@ -39,7 +45,8 @@ func burst() {
 		all = append(all, &request{id: i})
 	}
 	for i := 0; i < len(all); i += 160 {
-		index[i] = all[i]
+		index.items[i] = all[i]
+		index.order = append(index.order, all[i])
 	}
 }
 
@@ -147,7 +154,7 @@ func settle() {
 func main() {
 	fill := map[string]func(){"burst": burst, "interleaved": interleaved, "arrays": large, "noscan": noscan, "sizes": sizes, "stacks": stacks}
 	empty := map[string]func(){
-		"index":  func() { index = nil },
+		"index":  func() { *index = requests{} },
 		"first":  func() { first = nil },
 		"second": func() { second = nil },
 		"arrays": func() { arrays = nil },
