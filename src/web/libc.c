@@ -1,6 +1,7 @@
 /*
  * libc: functions of libc/'s headers, which wasi-libc lacks. In a page there are no processes, no
- * signals and no disk: what would need them fails as on a system where that is not allowed.
+ * signals and no disk: what would need them fails as on a system where that is not allowed. Later
+ * releases of wasi-libc have some of them, which then count: each is weak.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,40 +13,42 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-int madvise(void *memory, size_t size, int advice)
+#define _weak_ __attribute__((weak))
+
+_weak_ int madvise(void *memory, size_t size, int advice)
 {
     (void)memory, (void)size, (void)advice;
     return 0;
 }
 
-int sigaction(int number, const struct sigaction *action, struct sigaction *ret_before)
+_weak_ int sigaction(int number, const struct sigaction *action, struct sigaction *ret_before)
 {
     (void)number, (void)action, (void)ret_before;
     errno = ENOSYS;
     return -1;
 }
 
-int kill(pid_t process, int number)
+_weak_ int kill(pid_t process, int number)
 {
     (void)process, (void)number;
     errno = ESRCH;
     return -1;
 }
 
-int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)
+_weak_ int pthread_sigmask(int how, const sigset_t *set, sigset_t *ret_before)
 {
     (void)how, (void)set, (void)ret_before;
     return 0;
 }
 
-int statvfs(const char *path, struct statvfs *ret)
+_weak_ int statvfs(const char *path, struct statvfs *ret)
 {
     (void)path, (void)ret;
     errno = ENOSYS;
     return -1;
 }
 
-int fstatvfs(int file, struct statvfs *ret)
+_weak_ int fstatvfs(int file, struct statvfs *ret)
 {
     (void)file, (void)ret;
     errno = ENOSYS;
@@ -54,14 +57,14 @@ int fstatvfs(int file, struct statvfs *ret)
 
 /* Copies the path as it is, to ret or to memory that the caller frees: all files are in one
  * directory, without links. */
-char *realpath(const char *path, char *ret)
+_weak_ char *realpath(const char *path, char *ret)
 {
     return ret ? strcpy(ret, path) : strdup(path);
 }
 
 /* Opens a new file: replaces the last 6 characters of the path by digits, the first number for
  * which no file exists. Returns its descriptor, or -1 and errno. */
-int mkostemp(char *path, int flags)
+_weak_ int mkostemp(char *path, int flags)
 {
     char *digits = path + strlen(path) - 6;
     for (unsigned number = 0; number < 1000000; number++) {
@@ -76,7 +79,7 @@ int mkostemp(char *path, int flags)
 
 /* Makes a file in the root directory, which is in memory, and removes its name at once. Returns its
  * descriptor, or -1 and errno. */
-int memfd_create(const char *name, unsigned flags)
+_weak_ int memfd_create(const char *name, unsigned flags)
 {
     char path[] = "/memory.XXXXXX";
     (void)name, (void)flags;
@@ -123,7 +126,7 @@ static void sort(const struct order *order, char *entries, size_t count, char *b
 }
 
 /* Sorts by merging, with memory for half of the entries beside them. */
-void qsort_r(void *entries, size_t count, size_t size, compare_with *compare, void *context)
+_weak_ void qsort_r(void *entries, size_t count, size_t size, compare_with *compare, void *context)
 {
     const struct order order = {size, compare, context};
     char *beside = malloc(count / 2 * size + 1);
