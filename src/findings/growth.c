@@ -15,6 +15,7 @@
 
 #include "base/contract.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "findings/length.h"
 #include "findings/path.h"
 
@@ -287,77 +288,184 @@ static struct g2h_error *store_base_nodes(struct g2h_base *base, const struct me
     return name_largest(base, merged, numbers);
 }
 
-/* Returns the key of an object of a class by its address. */
-static uint64_t holder_key(uint64_t address, const char *class, size_t size)
+/* The place of a node of merged in the tree: its key is the sum of what growth_line_key() adds for
+ * each node from the root on. */
+struct line_place {
+    uint64_t key;
+    uint32_t depth;
+};
+
+static uint64_t key_at_depth(const struct merged *merged, uint32_t line, uint32_t depth)
 {
-    return map_hash_pair(map_hash_text(class, size), address);
+    size_t size;
+    const char *name = merged_name(merged, line, &size);
+    return map_hash_pair(depth, map_hash_text(name, size) + merged->nodes.data[line].kind);
 }
 
-/* Returns a hash of all names from the root to a node. */
-static uint64_t line_key(const struct merged *merged, uint32_t line)
+uint64_t growth_line_key(const struct merged *merged, uint32_t line)
 {
     uint64_t key = 0;
-    for (; line != MERGED_NONE; line = merged->nodes.data[line].parent) {
-        size_t size;
-        const char *name = merged_name(merged, line, &size);
-        key = map_hash_pair(key, map_hash_text(name, size) + merged->nodes.data[line].kind);
-    }
+    uint32_t depth = 0;
+    for (uint32_t i = line; i != MERGED_NONE; i = merged->nodes.data[i].parent)
+        depth++;
+    for (; line != MERGED_NONE; line = merged->nodes.data[line].parent)
+        key += key_at_depth(merged, line, depth--);
     return key;
 }
 
-/* Notes the last object of the list by the one that dominates it, the number above. */
-static struct g2h_error *note_below(const struct g2h_dominators *dominators,
-                                    const struct merged *merged, uint32_t above,
-                                    struct growth_holders *ret)
+/* Returns the places of all nodes that retain `least`, and so of those above them; the caller frees
+ * them. NULL: memory has run out. A tree may be as deep as it has nodes, so none is walked up. */
+static struct line_place *line_places(const struct merged *merged, uint64_t least)
 {
-    const uint32_t over = g2h_dominators_node(dominators, above),
-                   number = as_u32(ret->list.count - 1);
-    uint32_t noted = number;
-    struct g2h_node read;
-    if (over == UINT32_MAX)
+    struct line_place *places = calloc(merged->nodes.count + 1, sizeof(*places));
+    for (uint32_t i = 0; places && i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        const struct line_place *above =
+            node->parent != MERGED_NONE ? &places[node->parent] : &(struct line_place){0};
+        if (node->retained < least)
+            continue;
+        places[i].depth = above->depth + 1;
+        places[i].key = above->key + key_at_depth(merged, i, places[i].depth);
+    }
+    return places;
+}
+
+/* An object whose way is wanted, or one that dominates it. */
+struct growth_way {
+    uint64_t key;
+    uint64_t name; /* of the pointer from what dominates it; 0: not known, or inside a map */
+    uint32_t number;
+    bool is_read; /* the pointers of this one have been read */
+};
+
+void growth_ways_deinit(struct growth_ways *ways)
+{
+    map_deinit(&ways->index_of);
+    free(ways->list.data);
+}
+
+struct g2h_error *growth_ways_add(struct growth_ways *ways, const struct g2h_dominators *dominators,
+                                  uint32_t node)
+{
+    for (uint32_t number = g2h_dominators_number(dominators, node);;
+         number = g2h_dominators_above(dominators, number)) {
+        const uint32_t next = as_u32(ways->list.count);
+        uint32_t known = next;
+        TRY_MEMORY(map_put(&ways->index_of, number, next, &known));
+        if (known != next)
+            return NULL;
+        TRY_MEMORY(vector_push(&ways->list, ((struct growth_way){.number = number})));
+        if (number == 0)
+            return NULL;
+    }
+}
+
+static int compare_ways(const void *a, const void *b)
+{
+    const struct growth_way *one = a;
+    const struct growth_way *other = b;
+    return COMPARE(one->number, other->number);
+}
+
+/* Returns the hash of a pointer's name, as paths have it: of a field, or of an entry by its key.
+ * All elements have the same, since their indexes change when one is removed. */
+static uint64_t hash_of_pointer(const struct g2h_view *view, struct g2h_edges *edges,
+                                const struct g2h_edge *edge, struct text *text)
+{
+    text->size = 0;
+    if ((edge->flags & G2H_EDGE_BY_INDEX) == 0)
+        expression_append_edge(view, edges, edge, text);
+    return text->size > 0 ? map_hash_text(text->data, text->size) : 1;
+}
+
+/* Notes by which names an object points to those that it dominates: the first name of each. Those
+ * inside a map keep 0. */
+static struct g2h_error *read_names(struct growth_ways *ways, const struct g2h_view *view,
+                                    const struct g2h_dominators *dominators,
+                                    struct g2h_edges *edges, uint32_t over)
+{
+    const uint32_t node = g2h_dominators_node(dominators, over);
+    _cleanup_(text_deinit) struct text text = {0};
+    struct g2h_edge edge;
+    if (node == UINT32_MAX) /* it is folded */
         return NULL;
-    g2h_view_brief(merged->view, over, &read);
-    TRY_MEMORY(map_put(&ret->below, map_hash_pair(ret->list.data[number].class, read.address),
-                       number, &noted));
-    if (noted != number)
-        ret->list.data[noted].has_twin = true;
+    g2h_edges_begin(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t target = g2h_dominators_number(dominators, edge.target);
+        const uint32_t index = map_get(&ways->index_of, target);
+        if (index == MAP_NONE || g2h_dominators_above(dominators, target) != over ||
+            ways->list.data[index].name != 0 || expression_hides(view, edge.target))
+            continue;
+        ways->list.data[index].name = hash_of_pointer(view, edges, &edge, &text);
+        TRY_MEMORY(!text.failed);
+    }
     return NULL;
 }
 
-/* Adds an object that a holder holds to its samples: those with the lowest keys stay, so that it
- * does not matter in which order they come. */
-static void add_sample(struct growth_holder *holder, uint64_t key)
+struct g2h_error *growth_ways_find(struct growth_ways *ways, const struct g2h_view *view,
+                                   const struct g2h_dominators *dominators)
 {
-    uint32_t highest = 0;
-    if (holder->sample_count < GROWTH_SAMPLES) {
-        holder->samples[holder->sample_count++] = key;
-        return;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    TRY(g2h_edges_create(view, &edges));
+    vector_sort(&ways->list, compare_ways);
+    for (uint32_t i = 0; i < ways->list.count; i++)
+        map_set(&ways->index_of, ways->list.data[i].number, i);
+    for (uint32_t i = 1; i < ways->list.count; i++) { /* a dominator comes first */
+        const uint32_t over = g2h_dominators_above(dominators, ways->list.data[i].number);
+        struct growth_way *above = &ways->list.data[map_get(&ways->index_of, over)];
+        struct growth_way *way = &ways->list.data[i];
+        if (!above->is_read)
+            TRY(read_names(ways, view, dominators, edges, over));
+        above->is_read = true;
+        way->key = way->name != 0 ? map_hash_pair(above->key, way->name) : above->key;
     }
-    for (uint32_t i = 1; i < GROWTH_SAMPLES; i++)
-        if (holder->samples[i] > holder->samples[highest])
-            highest = i;
-    holder->samples[highest] = MIN(holder->samples[highest], key);
+    return NULL;
 }
 
-/* Notes of each holder some of the objects that it holds. numbers: by number in the order of
- * dominators, that in ret->list, plus 1. */
-static struct g2h_error *note_samples(const struct g2h_dominators *dominators,
-                                      const struct merged *merged, const uint32_t *numbers,
-                                      struct growth_holders *ret)
+/* The keys of an object in struct growth_holders. */
+struct holder_keys {
+    uint64_t at, below;
+};
+
+/* Returns the keys of an object. What holds it is the nearest object above that is not inside a
+ * map; a root has the address 0, and is known by the way. */
+static struct holder_keys holder_keys_of(const struct growth_ways *ways,
+                                         const struct g2h_view *view,
+                                         const struct g2h_dominators *dominators, uint64_t class,
+                                         uint32_t node)
 {
-    for (uint32_t i = 1; i < merged->of_count; i++) {
-        const uint32_t above = g2h_dominators_above(dominators, i), number = numbers[above],
-                       node = g2h_dominators_node(dominators, i);
-        struct g2h_node read;
-        if (number == 0 || node == UINT32_MAX)
-            continue;
-        struct growth_holder *holder = &ret->list.data[number - 1];
-        g2h_view_brief(merged->view, node, &read);
-        add_sample(holder, map_hash_pair(holder->class, read.address));
+    const uint32_t number = g2h_dominators_number(dominators, node);
+    const struct growth_way *way = &ways->list.data[map_get(&ways->index_of, number)];
+    uint32_t over = number;
+    struct g2h_node read;
+    do
+        over = g2h_dominators_above(dominators, over);
+    while (over != 0 && g2h_dominators_node(dominators, over) != UINT32_MAX &&
+           expression_hides(view, g2h_dominators_node(dominators, over)));
+    const uint64_t place = map_hash_pair(way->key, class);
+    g2h_view_brief(view, node, &read);
+    struct holder_keys keys = {.at = map_hash_pair(place, read.address)};
+    if (g2h_dominators_node(dominators, over) != UINT32_MAX) {
+        g2h_view_brief(view, g2h_dominators_node(dominators, over), &read);
+        keys.below = map_hash_pair(place, read.address);
     }
-    for (uint32_t i = 0; i < ret->list.count; i++)
-        for (uint32_t j = 0; j < ret->list.data[i].sample_count; j++)
-            TRY_MEMORY(map_put(&ret->samples, ret->list.data[i].samples[j], i, &(uint32_t){0}));
+    return keys;
+}
+
+/* Notes an object of the list by its way. */
+static struct g2h_error *note_holder(const struct growth_ways *ways, const struct g2h_view *view,
+                                     const struct g2h_dominators *dominators, uint32_t number,
+                                     struct growth_holders *ret)
+{
+    struct growth_holder *holder = &ret->list.data[number];
+    const struct holder_keys keys =
+        holder_keys_of(ways, view, dominators, holder->class, holder->node);
+    uint32_t noted = number;
+    TRY_MEMORY(map_put(&ret->numbers, keys.at, number, &noted));
+    noted = number;
+    TRY_MEMORY(map_put(&ret->below, keys.below, number, &noted));
+    if (noted != number)
+        ret->list.data[noted].has_twin = true;
     return NULL;
 }
 
@@ -366,71 +474,52 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
 {
     const struct merged_node *nodes = merged->nodes.data;
     const uint64_t least = merged_held(merged, 0) / SHARE_HOLDERS;
-    _cleanup_free_ uint32_t *numbers = zeroed_alloc(merged->of_count + 1, sizeof(*numbers));
-    TRY_MEMORY(numbers);
+    _cleanup_free_ struct line_place *places = line_places(merged, least);
+    _cleanup_(growth_ways_deinit) struct growth_ways ways = {0};
+    TRY_MEMORY(places);
     for (uint32_t i = 1; i < merged->of_count; i++) {
         const uint32_t line = merged->of[i];
         const uint32_t node = g2h_dominators_node(dominators, i);
-        struct g2h_node read;
         size_t size;
         if (line == MERGED_NONE || nodes[line].kind != MERGED_CLASS || nodes[line].is_garbage ||
             nodes[line].count > GROWTH_MOST_HOLDERS || nodes[line].retained < least ||
             node == UINT32_MAX)
             continue;
-        g2h_view_brief(merged->view, node, &read);
         const char *name = merged_name(merged, line, &size);
         const struct growth_holder holder = {.class = map_hash_text(name, size),
+                                             .line = places[line].key,
+                                             .node = node,
                                              .retained =
                                                  g2h_dominators_retained_size(dominators, node)};
-        uint32_t number = as_u32(ret->list.count);
-        TRY_MEMORY(
-            map_put(&ret->numbers, map_hash_pair(holder.class, read.address), number, &number));
-        if (number < ret->list.count)
-            continue;
-        TRY_MEMORY(vector_push(&ret->list, holder));
-        numbers[i] = number + 1;
-        TRY_MEMORY(
-            map_put(&ret->lines, line_key(merged, line), as_u32(nodes[line].count), &number));
-        TRY(note_below(dominators, merged, g2h_dominators_above(dominators, i), ret));
+        uint32_t known;
+        TRY_MEMORY(vector_push(&ret->list, holder) &&
+                   map_put(&ret->lines, holder.line, as_u32(nodes[line].count), &known));
+        TRY(growth_ways_add(&ways, dominators, node));
     }
-    return note_samples(dominators, merged, numbers, ret);
+    TRY(growth_ways_find(&ways, merged->view, dominators));
+    for (uint32_t i = 0; i < ret->list.count; i++)
+        TRY(note_holder(&ways, merged->view, dominators, i, ret));
+    return NULL;
 }
 
 void growth_holders_deinit(struct growth_holders *holders)
 {
     map_deinit(&holders->numbers);
     map_deinit(&holders->below);
-    map_deinit(&holders->samples);
     map_deinit(&holders->lines);
     free(holders->list.data);
 }
 
-uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
-                              const char *class, size_t size)
+uint32_t growth_holder_of(const struct growth_holders *holders, const struct growth_ways *ways,
+                          const struct g2h_view *view, const struct g2h_dominators *dominators,
+                          uint64_t class, uint32_t node)
 {
-    const uint32_t number = map_get(&holders->numbers, holder_key(address, class, size));
-    return number == MAP_NONE ? UINT64_MAX : holders->list.data[number].retained;
-}
-
-uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
-                             const char *class, size_t size)
-{
-    const uint32_t number = map_get(&holders->below, holder_key(address, class, size));
-    return number == MAP_NONE || holders->list.data[number].has_twin
-               ? UINT64_MAX
-               : holders->list.data[number].retained;
-}
-
-uint32_t growth_holder_of_sample(const struct growth_holders *holders, uint64_t address,
-                                 const char *class, size_t size)
-{
-    return map_get(&holders->samples, holder_key(address, class, size));
-}
-
-uint32_t growth_holders_in_line(const struct growth_holders *holders, const struct merged *merged,
-                                uint32_t line)
-{
-    return map_get(&holders->lines, line_key(merged, line));
+    const struct holder_keys keys = holder_keys_of(ways, view, dominators, class, node);
+    const uint32_t number = map_get(&holders->numbers, keys.at),
+                   below = map_get(&holders->below, keys.below);
+    if (number != MAP_NONE)
+        return number;
+    return below != MAP_NONE && holders->list.data[below].has_twin ? MAP_NONE : below;
 }
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base)

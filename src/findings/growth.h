@@ -62,24 +62,42 @@ struct growth_class {
 struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
 /* How many objects of a node are known one by one, and how many of what each of these holds. */
-enum { GROWTH_MOST_HOLDERS = 256, GROWTH_SAMPLES = 8 };
+enum { GROWTH_MOST_HOLDERS = 256 };
+
+/* How objects are held: for each, a key of the names of the pointers from the root to it, along the
+ * dominators, without indexes and what is inside maps. Two heaps of a process have the same key for
+ * what has the same place. Empty if all zeros. */
+struct growth_ways {
+    struct map index_of; /* number in the order of dominators → index in list */
+    VECTOR(struct growth_way) list;
+};
+
+/* Adds an object whose way is wanted. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *growth_ways_add(struct growth_ways *ways, const struct g2h_dominators *dominators,
+                                  uint32_t node);
+
+/* Finds the ways of all objects that have been added. Goes over the pointers of what is above
+ * these. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *growth_ways_find(struct growth_ways *ways, const struct g2h_view *view,
+                                   const struct g2h_dominators *dominators);
+
+void growth_ways_deinit(struct growth_ways *ways);
 
 /* A single object of an earlier heap. */
 struct growth_holder {
     uint64_t class; /* hash of its class' name */
+    uint64_t line;  /* of the merged tree; see growth_line_key() */
     uint64_t retained;
-    bool has_twin; /* the object that dominates it dominates others of its class */
-    uint32_t sample_count;
-    uint64_t samples[GROWTH_SAMPLES]; /* keys of objects that it holds, chosen by their addresses */
+    uint32_t node; /* of that heap's view */
+    bool has_twin; /* what holds it holds others of its class in the same way */
 };
 
 /* Single objects of an earlier heap, of nodes of the merged tree that have a few, such as the
  * tenants of a server: the sum of these does not tell which has grown. Empty if all zeros. */
 struct growth_holders {
-    struct map numbers; /* hash of an object's address and class → number in list */
-    struct map below;   /* the same of the object that dominates it and its own class */
-    struct map samples; /* the same of one of its samples and its own class */
-    struct map lines;   /* hash of the names from the root to a node → how many objects it had */
+    struct map numbers; /* hash of way, class and address → number in list */
+    struct map below;   /* hash of way, class and the address of what holds it → number in list */
+    struct map lines;   /* growth_line_key() of a node → how many objects it had */
     VECTOR(struct growth_holder) list;
 };
 
@@ -89,27 +107,16 @@ struct g2h_error *growth_holders_fill(const struct g2h_dominators *dominators,
 
 void growth_holders_deinit(struct growth_holders *holders);
 
-/* Returns what an object of a class retained, by its address, which it keeps for as long as its
- * process runs, unless it is a slice or the table of a map that has moved to grow; UINT64_MAX if it
- * is not known. */
-uint64_t growth_holder_before(const struct growth_holders *holders, uint64_t address,
-                              const char *class, size_t size);
+/* Returns the number in holders->list of an object, or MAP_NONE, by its way and its address, which
+ * it keeps for as long as its process runs; or, for a slice that has moved to grow, by the address
+ * of what holds it and no other one of the class (its hash) in the same way. An address alone may
+ * be that of something else that is gone. */
+uint32_t growth_holder_of(const struct growth_holders *holders, const struct growth_ways *ways,
+                          const struct g2h_view *view, const struct g2h_dominators *dominators,
+                          uint64_t class, uint32_t node);
 
-/* Returns what an object of a class retained that is not known by its own address, but by that of
- * the object that dominated it and no other one of the class. UINT64_MAX if that dominated several,
- * or none. size is that of the class's name. */
-uint64_t growth_holder_below(const struct growth_holders *holders, uint64_t address,
-                             const char *class, size_t size);
-
-/* Returns the number in holders->list of the object of a class that held one of its samples, the
- * object at this address; MAP_NONE: that is none. A slice that has moved to grow has kept these. */
-uint32_t growth_holder_of_sample(const struct growth_holders *holders, uint64_t address,
-                                 const char *class, size_t size);
-
-/* Returns how many objects a node of the merged tree had whose names from the root are those of
- * line, a node of this tree; MAP_NONE if its objects are not known. */
-uint32_t growth_holders_in_line(const struct growth_holders *holders, const struct merged *merged,
-                                uint32_t line);
+/* Returns the key of a node of the merged tree in holders->lines: of all names from the root on. */
+uint64_t growth_line_key(const struct merged *merged, uint32_t line);
 
 const struct growth_holders *growth_holders_of(const struct g2h_base *base);
 

@@ -1485,19 +1485,29 @@ static bool find_most(struct example_finder *finder, struct example *ret)
     return false;
 }
 
-/* Objects of one line, by their numbers, ascending; and what each retained in the base, UINT64_MAX
- * if the base does not know it. */
+/* Objects of one line, by their numbers, ascending; and where the base has each: the number in
+ * findings->holders->list, or one of the others. */
 struct peers {
     uint32_t line, count;
+    uint64_t class; /* hash of the line's name */
     uint32_t numbers[GROWTH_MOST_HOLDERS];
-    uint64_t before[GROWTH_MOST_HOLDERS];
+    uint32_t holders[GROWTH_MOST_HOLDERS];
+};
+
+enum {
+    PEER_UNKNOWN = MAP_NONE, /* the base may have it, but does not know it */
+    PEER_NEW = MAP_NONE - 1,
+    PEER_KNOWN_END = PEER_NEW /* numbers below are in the list */
 };
 
 /* Lists the objects of a line that hold any of the suspect's. Returns false if they are too many.
  */
 static bool list_peers(const struct example_finder *finder, uint32_t line, struct peers *ret)
 {
+    size_t size;
+    const char *name = merged_name(&finder->findings->merged, line, &size);
     ret->line = line;
+    ret->class = map_hash_text(name, size);
     ret->count = 0;
     VECTOR_EACH(const uint32_t, number, finder->upwards) {
         if (line_of(finder, *number) != line || example_is_of_map(finder, *number))
@@ -1509,137 +1519,50 @@ static bool list_peers(const struct example_finder *finder, uint32_t line, struc
     return true;
 }
 
-/* Returns whether the object that dominates this one dominates others of its line. */
-static bool has_twin(const struct example_finder *finder, const struct peers *peers,
-                     uint32_t number)
-{
-    for (uint32_t i = 0; i < peers->count; i++) {
-        const uint32_t other = peers->numbers[i];
-        if (other != number && above(finder, other) == above(finder, number))
-            return true;
-    }
-    return false;
-}
-
-/* Returns what a holder retained in the base; UINT64_MAX if the base does not know it. A slice that
- * has moved to grow is known by the object that holds it alone. */
-static uint64_t retained_before(const struct example_finder *finder, const struct peers *peers,
-                                uint32_t number)
-{
-    const struct findings *findings = finder->findings;
-    const uint32_t over = node_of(finder, above(finder, number));
-    struct g2h_node node;
-    size_t size;
-    const char *class = merged_name(&findings->merged, peers->line, &size);
-    g2h_view_brief(findings->view, node_of(finder, number), &node);
-    const uint64_t before = growth_holder_before(findings->holders, node.address, class, size);
-    if (before != UINT64_MAX || over == NONE || has_twin(finder, peers, number))
-        return before;
-    g2h_view_brief(findings->view, over, &node);
-    return growth_holder_below(findings->holders, node.address, class, size);
-}
-
-/* A sample of what an object held in the base, and the peer that holds it now. */
-struct kept_sample {
-    uint32_t holder, peer; /* numbers in findings->holders->list, and in peers */
-};
-
-typedef VECTOR(struct kept_sample) kept_samples;
-
-static int compare_samples(const void *a, const void *b)
-{
-    const struct kept_sample *one = a;
-    const struct kept_sample *other = b;
-    if (one->holder != other->holder)
-        return COMPARE(one->holder, other->holder);
-    return COMPARE(one->peer, other->peer);
-}
-
-/* Returns the position of a number among peers, or their count if it is none of them. */
-static uint32_t position_of(const struct peers *peers, uint32_t number)
-{
-    uint32_t low = 0;
-    uint32_t high = peers->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (peers->numbers[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < peers->count && peers->numbers[low] == number ? low : peers->count;
-}
-
-/* Finds the samples that the peers hold which the base does not know. */
-static struct g2h_error *find_samples(const struct example_finder *finder,
-                                      const struct peers *peers, kept_samples *ret)
-{
-    const struct findings *findings = finder->findings;
-    size_t size;
-    const char *class = merged_name(&findings->merged, peers->line, &size);
-    for (uint32_t i = 1; i < finder->count; i++) {
-        struct g2h_node node;
-        if (line_of(finder, above(finder, i)) != peers->line || node_of(finder, i) == NONE)
-            continue;
-        const uint32_t peer = position_of(peers, above(finder, i));
-        if (peer == peers->count || peers->before[peer] != UINT64_MAX)
-            continue;
-        g2h_view_brief(findings->view, node_of(finder, i), &node);
-        const uint32_t holder =
-            growth_holder_of_sample(findings->holders, node.address, class, size);
-        if (holder != MAP_NONE)
-            TRY_MEMORY(vector_push(ret, ((struct kept_sample){holder, peer})));
-    }
-    vector_sort(ret, compare_samples);
-    return NULL;
-}
-
-/* Finds what peers retained that have moved: the one that has most of the samples of an object of
- * the base is that object, because append copies what a slice has. */
-static struct g2h_error *find_moved_peers(const struct example_finder *finder, struct peers *peers)
-{
-    const struct growth_holder *holders = finder->findings->holders->list.data;
-    _cleanup_vector_ kept_samples samples = {0};
-    uint32_t kept = 0;
-    TRY(find_samples(finder, peers, &samples));
-    for (size_t i = 0; i < samples.count; i++) {
-        const struct kept_sample *sample = &samples.data[i];
-        kept = i > 0 && compare_samples(sample - 1, sample) == 0 ? kept + 1 : 1;
-        if (kept > holders[sample->holder].sample_count / 2)
-            peers->before[sample->peer] = holders[sample->holder].retained;
-    }
-    return NULL;
-}
-
-/* Returns how many of the peers the base knows. */
-static uint32_t count_known(const struct peers *peers)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < peers->count; i++)
-        count += peers->before[i] != UINT64_MAX;
-    return count;
-}
-
-/* Returns whether the peers that the base knows are as many as their line had there: the others are
- * new. */
+/* Returns whether the peers that the base has in their line are as many as there were: the others
+ * are new. */
 static bool are_others_new(const struct findings *findings, const struct peers *peers)
 {
-    return count_known(peers) ==
-           growth_holders_in_line(findings->holders, &findings->merged, peers->line);
+    const uint64_t line = growth_line_key(&findings->merged, peers->line);
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < peers->count; i++)
+        known += peers->holders[i] < PEER_KNOWN_END &&
+                 findings->holders->list.data[peers->holders[i]].line == line;
+    return known == map_get(&findings->holders->lines, line);
 }
 
-/* Finds what each of the peers retained in the base. */
+/* Finds where the base has each of the peers. Two that it has in one place are not known. */
 static struct g2h_error *find_before(const struct example_finder *finder, struct peers *peers)
 {
+    const struct findings *findings = finder->findings;
+    _cleanup_(growth_ways_deinit) struct growth_ways ways = {0};
     for (uint32_t i = 0; i < peers->count; i++)
-        peers->before[i] = retained_before(finder, peers, peers->numbers[i]);
-    if (count_known(peers) < peers->count)
-        TRY(find_moved_peers(finder, peers));
-    if (!are_others_new(finder->findings, peers))
+        TRY(growth_ways_add(&ways, findings->dominators, node_of(finder, peers->numbers[i])));
+    TRY(growth_ways_find(&ways, findings->view, findings->dominators));
+    for (uint32_t i = 0; i < peers->count; i++)
+        peers->holders[i] =
+            growth_holder_of(findings->holders, &ways, findings->view, findings->dominators,
+                             peers->class, node_of(finder, peers->numbers[i]));
+    for (uint32_t i = 0; i < peers->count; i++)
+        for (uint32_t j = i + 1; j < peers->count && peers->holders[i] < PEER_KNOWN_END; j++)
+            if (peers->holders[j] == peers->holders[i])
+                peers->holders[i] = peers->holders[j] = PEER_UNKNOWN;
+    if (!are_others_new(findings, peers))
         return NULL;
     for (uint32_t i = 0; i < peers->count; i++)
-        peers->before[i] = peers->before[i] == UINT64_MAX ? 0 : peers->before[i];
+        if (peers->holders[i] == PEER_UNKNOWN)
+            peers->holders[i] = PEER_NEW;
     return NULL;
+}
+
+/* Returns what a peer retained in the base; UINT64_MAX: it is not known. */
+static uint64_t retained_before(const struct findings *findings, const struct peers *peers,
+                                uint32_t index)
+{
+    const uint32_t holder = peers->holders[index];
+    if (holder < PEER_KNOWN_END)
+        return findings->holders->list.data[holder].retained;
+    return holder == PEER_NEW ? 0 : UINT64_MAX;
 }
 
 /* Returns by how much a node has grown, or, in a trend, what it retains. */
@@ -1670,11 +1593,12 @@ static struct g2h_error *find_most_grown(struct example_finder *finder, struct e
             continue;
         TRY(find_before(finder, &peers));
         for (uint32_t j = 0; j < peers.count; j++) {
-            const bool is_known = peers.before[j] != UINT64_MAX;
+            const uint64_t before = retained_before(findings, &peers, j);
+            const bool is_known = before != UINT64_MAX;
             const uint64_t now = retained_by(finder, peers.numbers[j]);
             uint64_t grown = now;
             if (is_known)
-                grown = now > peers.before[j] ? now - peers.before[j] : 0;
+                grown = now > before ? now - before : 0;
             sum += grown;
             if (is_known && grown > most) {
                 most = grown;
