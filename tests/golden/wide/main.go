@@ -1,6 +1,7 @@
 // Waits with a heap in which the tests of the report find something: goroutines with labels, behind locks and at well-known places of
 // the standard library, contexts and tickers that nothing can end, views that keep large arrays, a key that holds most of a map, queues
-// with stale entries, and containers of the standard library. Beside each is a healthy one. Prints READY, and ends with its input.
+// with stale entries, and containers of the standard library. Beside each is a healthy one. What is to be reported as a suspect holds
+// some more than 5 % of the heap. Prints READY, and ends with its input.
 package main
 
 import (
@@ -59,6 +60,19 @@ type shelf struct {
 	kept []*struct{ inner *record }
 }
 
+// session is an object with a map in which one key holds most.
+type session struct {
+	user   string
+	values map[string]any
+}
+
+// recency is a cache as groupcache's lru has it: a list with what is found by a map.
+type recency struct {
+	most  int
+	order list.List
+	found map[string]*list.Element
+}
+
 type account struct {
 	lock   sync.Mutex
 	access sync.RWMutex
@@ -87,6 +101,11 @@ var (
 	accounts [2]account
 	iterator []func() (int, bool)
 	shelves  = map[string]*shelf{"first": {name: "first"}}
+	sessions []*session
+	lru      = &recency{most: 2000, found: map[string]*list.Element{}}
+	firsts   []*record
+	work     = map[string][]*record{}
+	app, _   = context.WithCancel(context.Background())
 )
 
 func newRecord(i int) *record {
@@ -94,8 +113,8 @@ func newRecord(i int) *record {
 }
 
 func fill() {
-	for i := range 900 { // one tenant has most
-		tenant := fmt.Sprint("tenant", max(0, i-800)/10)
+	for i := range 1300 { // one tenant has most
+		tenant := fmt.Sprint("tenant", max(0, i-1180)/12)
 		if tenants[tenant] == nil {
 			tenants[tenant] = map[string]*record{}
 		}
@@ -104,19 +123,41 @@ func fill() {
 	for i := range 12 {
 		document := strings.Repeat(fmt.Sprint("line ", i, "; "), 2000)
 		titles = append(titles, document[:12])
-		heads = append(heads, make([]byte, 24<<10)[:64])
+		heads = append(heads, make([]byte, 16<<10)[:64])
 	}
 	for i := range 400 {
-		queue = append(queue, newRecord(i))
 		emptied[i] = nil
 		heap.Push(&best, newRecord(i))
+	}
+	for i := range 1900 {
+		queue = append(queue, newRecord(i))
+		context.WithCancel(app)
+	}
+	for i := range 1400 {
 		recent.PushBack(newRecord(i))
+		lru.found[fmt.Sprint("page", i)] = lru.order.PushFront(newRecord(i))
+	}
+	for i := range 800 {
 		byName.Store(fmt.Sprint("name", i), newRecord(i))
 	}
-	for i := range 1200 {
+	for i := range 1600 {
 		shelves["first"].kept = append(shelves["first"].kept, &struct{ inner *record }{newRecord(i)})
 	}
-	queue = queue[300:320]
+	for i := range 60 {
+		values := map[string]any{"id": i, "theme": "dark", "history": make([]int64, 300), "page": newRecord(i)}
+		sessions = append(sessions, &session{fmt.Sprint("user ", i), values})
+	}
+	for range 20 {
+		firsts = append(firsts, &make([]record, 128)[3])
+	}
+	for i := range 20 {
+		name := fmt.Sprint("worker ", i)
+		for j := range 100 {
+			work[name] = append(work[name], newRecord(j))
+		}
+		work[name] = work[name][90:92] // what was done stays in the array
+	}
+	queue = queue[1800:1820]
 	clear(emptied)
 	spare = make([]int64, 3, 3000)
 	for range 200 {
@@ -154,6 +195,16 @@ func tick(r *record, page []byte) {
 }
 
 //go:noinline
+func keep() int {
+	kept := map[string]*record{}
+	for i := range 1150 {
+		kept[fmt.Sprint("kept ", i)] = newRecord(i)
+	}
+	n := <-forever
+	return n + len(kept)
+}
+
+//go:noinline
 func locked(a *account) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -178,7 +229,7 @@ func counted(most int) iter.Seq[int] {
 
 func leak() {
 	for i := range 12 { // a pattern begins at ten
-		go tick(newRecord(i), make([]byte, 24<<10))
+		go tick(newRecord(i), make([]byte, 14<<10))
 	}
 	for i := range 8 {
 		go labelled([]string{"red", "green"}[i%2], i)
@@ -187,7 +238,7 @@ func leak() {
 		go twice(new(sync.Mutex))
 		time.NewTicker(time.Hour)
 		time.AfterFunc(time.Hour, func() { queue = append(queue, newRecord(i)) })
-		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), "id", newRecord(i)))
+		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), "page", make([]byte, 20<<10)))
 		_ = cancel
 		go func() { <-ctx.Done() }()
 		below, _ := context.WithCancel(parent{ctx, make(chan struct{})})
@@ -197,6 +248,7 @@ func leak() {
 		iterator = append(iterator, next)
 	}
 	go locked(&accounts[0])
+	go keep()
 	for range 3 {
 		go func() {
 			accounts[0].lock.Lock()
