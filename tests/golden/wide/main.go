@@ -1,7 +1,8 @@
 // Waits with a heap in which the tests of the report find something: goroutines with labels, behind locks and at well-known places of
 // the standard library, contexts and tickers that nothing can end, views that keep large arrays, a key that holds most of a map, queues
 // with stale entries, and containers of the standard library. Beside each is a healthy one. What is to be reported as a suspect holds
-// some more than 5 % of the heap. Prints READY, and ends with its input.
+// some more than 5 % of the heap; there are two heaps, because one has no space for so many (the second with an argument). Prints READY,
+// and ends with its input.
 package main
 
 import (
@@ -73,6 +74,36 @@ type recency struct {
 	found map[string]*list.Element
 }
 
+// drawer is far from the variable that leads to it.
+type drawer struct {
+	inner *drawer
+	kept  []*record
+}
+
+// tree is one object below another, on two sides.
+type tree struct {
+	left, right *tree
+	value       *record
+}
+
+func (t *tree) insert(r *record) *tree {
+	if t == nil {
+		return &tree{value: r}
+	}
+	if r.body[0]%1009 < t.value.body[0]%1009 {
+		t.left = t.left.insert(r)
+	} else {
+		t.right = t.right.insert(r)
+	}
+	return t
+}
+
+// event is one of a list that has no container.
+type event struct {
+	next *event
+	what *record
+}
+
 type account struct {
 	lock   sync.Mutex
 	access sync.RWMutex
@@ -106,6 +137,17 @@ var (
 	firsts   []*record
 	work     = map[string][]*record{}
 	app, _   = context.WithCancel(context.Background())
+	archive  = map[string]*drawer{}
+	sorted   *tree
+	byID     = map[int]*record{}
+	byTitle  = map[string]*record{}
+	pages    []string
+	events   *event
+	waiting  = make(chan *record, 500)
+	numbers  = map[string][]*record{}
+	rings    = map[string]*ring.Ring{}
+	orders   = map[string]*list.List{}
+	boxes    []any
 )
 
 func newRecord(i int) *record {
@@ -176,6 +218,33 @@ func fill() {
 		best[i].next = cleaned
 	}
 	pool.Put(new([512]byte))
+}
+
+func fillMore() {
+	kept := &drawer{}
+	archive["what was kept of the year before the last one, as nobody looked at it"] = &drawer{inner: &drawer{inner: kept}}
+	for i := range 900 {
+		kept.kept = append(kept.kept, newRecord(i))
+		sorted = sorted.insert(newRecord(i * 7919))
+		shared := newRecord(i)
+		byID[i] = shared
+		byTitle[fmt.Sprint("title ", i)] = shared
+		events = &event{events, newRecord(i)}
+		boxes = append(boxes, newRecord(i))
+	}
+	for i := range 500 {
+		waiting <- newRecord(i)
+		pages = append(pages, strings.Repeat("page ", 1+i%5/4*200))
+	}
+	for i := range 30 {
+		name := fmt.Sprint("list ", i)
+		orders[name], rings[name] = list.New(), ring.New(20)
+		for j := range 30 {
+			orders[name].PushBack(newRecord(j))
+			numbers[name] = append(numbers[name], newRecord(j))
+			rings[name].Value, rings[name] = newRecord(j), rings[name].Next()
+		}
+	}
 }
 
 //go:noinline
@@ -273,8 +342,12 @@ func leak() {
 }
 
 func main() {
-	fill()
-	leak()
+	if len(os.Args) > 1 {
+		fillMore()
+	} else {
+		fill()
+		leak()
+	}
 	runtime.GC()
 	time.Sleep(200 * time.Millisecond)
 	runtime.GC()
