@@ -58,7 +58,7 @@ wrote_nothing "an unknown option: nothing on stdout"
 run bash -c 'exec -a /opt/odd/name go2heapsnapshot --colour'
 said "an unknown option: begins like all messages, whatever the program is called" 2 \
 	"go2heapsnapshot: unrecognized option '--colour'" "$hint"
-for pair in --formt=report:format --out-put:output --jsno:json --redacted:redact --show-all: --:; do
+for pair in --formt=report:format --out-put:output --jsno:json --redacted:redact --show-all: --put: --:; do
 	run go2heapsnapshot "${pair%:*}" good.dump
 	near=${pair##*:}
 	if [ "${pair%:*}" = -- ]; then

@@ -334,6 +334,10 @@ TEST(window_moves_on)
             assert_int_equal(ended[0], ended[1]);
             assert_int_equal(first[0], first[1]);
         }
+        for (unsigned look = fresh->look_count + 1; look <= AGES_MOST; look++) {
+            assert_int_equal(fresh->ended[SPAN_CLASS][look], 0); /* joined with earlier ones */
+            assert_int_equal(fresh->ended_first[SPAN_CLASS][look], 0);
+        }
         g2h_ages_destroy(moving);
         g2h_ages_destroy(fresh);
     }

@@ -970,6 +970,39 @@ TEST(empty_heaps)
     }
 }
 
+/* A dump does not say when it was written: goroutines have waited until the newest time in it. */
+TEST(minutes_of_waiting)
+{
+    enum { RUNNABLE = 1, WAITING = 4 };
+    static const struct {
+        uint64_t since, status; /* since: seconds */
+        uint32_t minutes;
+    } cases[] = {{100, WAITING, 5}, {341, WAITING, 0}, {340, WAITING, 1},
+                 {400, WAITING, 0}, {0, WAITING, 0},   {100, RUNNABLE, 0}};
+    DUMP dump;
+    dump_start_modern(&dump, "go1.22.1");
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        const struct g2h_record record = {
+            .kind = G2H_RECORD_GOROUTINE,
+            .goroutine = {.address = AT(i),
+                          .sp = STACK + 4096 * i,
+                          .goid = i + 1,
+                          .status = cases[i].status,
+                          .wait_since = cases[i].since * UINT64_C(1000000000)}};
+        dump_object(&dump, AT(i), 64, NO_WORDS);
+        dump_record(&dump, &record, NULL, 0);
+        dump_frame(&dump, "main.wait", STACK + 4096 * i, 0, WORDS(0), 1);
+    }
+    dump_eof(&dump);
+    dump_view(&dump, 1, NULL);
+    assert_int_equal(g2h_view_goroutine_count(dump.view), COUNT_OF(cases));
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct g2h_view_goroutine goroutine;
+        g2h_view_goroutine(dump.view, i, &goroutine);
+        assert_int_equal(goroutine.minutes, cases[goroutine.record.goid - 1].minutes);
+    }
+}
+
 /* Arrays of Go 1.3 have elements; a weak element has a name, because all weak edges of this kind
  * have the same one. */
 TEST(weak_elements)
