@@ -184,6 +184,8 @@ printf '%072d\n' 1 >foreign
 text "$(printf '%072d' 1)"
 printf '%073d\n' 1 >foreign
 text "$(printf '%072d...' 0)"
+echo 'Just a moment...' >foreign # no hprof dump, of which the first byte is the same
+text 'Just a moment...'
 echo >foreign
 text ''
 printf 'go1.7 heap dump of mine\n' >foreign

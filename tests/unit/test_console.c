@@ -132,6 +132,17 @@ TEST(expressions)
         if (strcmp(own, cases[i].shown) != 0)
             fail_msg("%s: %s is not %s", cases[i].expression, own, cases[i].shown);
     }
+    /* DevTools writes the class before the parts of an object. */
+    static const char *const classes[][2] = {{"$0", "main.job"},
+                                             {"main.aCache.byFloat", "map[float64]string"}};
+    for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+        struct text class = {0};
+        assert_true(
+            json_text(json_member(evaluated(classes[i][0], 0, &text), "className"), &class));
+        text_append(&class, "", 1);
+        assert_string_equal(class.data, classes[i][1]);
+        text_deinit(&class);
+    }
     char deep[100];
     memset(deep, '(', sizeof(deep) - 1);
     deep[sizeof(deep) - 1] = '\0';

@@ -1,5 +1,5 @@
 /* Covers lists of which a page has a few rows: rows that are not on it need not be formatted, and
- * the page is the same as if they had been (table_skip_row()). */
+ * the page is the same as if they had been (table_skip_row()); and how lines fit a terminal. */
 #include "unit.h"
 
 #include "output/report/page.h"
@@ -78,6 +78,39 @@ TEST(text)
 TEST(all)
 {
     expect(&(struct page){.is_json = true}, 2 * ROWS);
+}
+
+/* A terminal's lines: what does not fit continues below the details, and what has no blank where it
+ * could be broken is cut in its longest word. */
+TEST(fits_a_terminal)
+{
+    static const char *const lines[][2] = {
+        {"  1     191 kB    6 % of the heap   60 main.session, in []*main.session\n",
+         "  1     191 kB    6 % of the heap   60\n"
+         "                  main.session, in []*main.session\n"},
+        {"      each        3.18 kB = main.session 24 B + []int64 2.69 kB + slots 8 B\n",
+         "      each        3.18 kB = main.session 24 B +\n"
+         "                  []int64 2.69 kB + slots 8 B\n"},
+        {"                    4.44 kB in all of these objects together, and 2.40 kB more\n",
+         "                    4.44 kB in all of these\n"
+         "                      objects together,\n"
+         "                      and 2.40 kB more\n"},
+        {"RSS 6.67 MB: objects 2.48 MB, free slots 437 kB, free heap 381 kB\n",
+         "RSS 6.67 MB: objects 2.48 MB, free slots 437 kB,\n"
+         "      free heap 381 kB\n"},
+        {"      held by     main.cache.aNameThatIsLongerThanAllThatFitsOnALine.end alone\n",
+         "      held by     main.cache.aN\xe2\x80\xa6sOnALine.end alone\n"},
+        {"      held by     \xc3\xa4 short line\n", "      held by     \xc3\xa4 short line\n"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        struct page page = {.is_for_terminal = true, .columns = 50};
+        text_append_string(&page.out, lines[i][0]);
+        page_fit(&page);
+        text_append(&page.out, "", 1);
+        assert_false(page.out.failed);
+        assert_string_equal(page.out.data, lines[i][1]);
+        text_deinit(&page.out);
+    }
 }
 
 UNIT_MAIN(NULL, NULL)
