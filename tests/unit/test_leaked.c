@@ -112,6 +112,33 @@ TEST(a_goroutine_runs_if_something_alive_reaches_its_channel)
     assert_false(is_leaked(&dump, 3) || is_leaked(&dump, 4));
 }
 
+/* 4 and 5 run, and each has the channel that another goroutine waits for in a word of its second
+ * frame that is not known to be a pointer: it is one only in a frame that preemption interrupted.
+ */
+TEST(a_preempted_frame_may_hold_anything)
+{
+    DUMP dump;
+    dump_start_modern(&dump, "go1.22.1");
+    for (unsigned i = 2; i <= 3; i++) {
+        put_sudog(&dump, i, 0, 0, CHAN(i));
+        put_channel(&dump, i, SUDOG(i));
+        put_goroutine(&dump, i, WAITING, "chan receive", CHAN(i));
+    }
+    for (unsigned i = 4; i <= 5; i++) {
+        const struct g2h_record record = {
+            .kind = G2H_RECORD_GOROUTINE,
+            .goroutine = {.address = G(i), .sp = STACK(i), .goid = i, .status = RUNNABLE}};
+        dump_object(&dump, G(i), 448, NO_WORDS);
+        dump_record(&dump, &record, NULL, 0);
+        dump_frame(&dump, i == 4 ? "runtime.asyncPreempt" : "main.inner", STACK(i), 0, WORDS(0), 0);
+        dump_frame(&dump, "main.work", STACK(i) + 64, 1, WORDS(0, CHAN(i - 2)), 0);
+    }
+    dump_bss(&dump, BSS, WORDS(G(2), G(3), G(4), G(5)));
+    expect(&dump, 2, 1);
+    assert_false(is_leaked(&dump, 2));
+    assert_true(is_leaked(&dump, 3));
+}
+
 /* The treap of semaphores leads to all sudogs, and these to the locks. */
 TEST(what_the_runtime_keeps_wakes_nobody)
 {
