@@ -29,7 +29,7 @@ export async function failures(command, options, old = []) {
 /** How the tests of tier check are run, for coverage and for mutants; a test's name is unique in its killer. */
 export const commands = (tree) => ({
   golden: (program, names) => [['tests/golden/run.sh', ...names], { cwd: tree, env: { GO2HEAPSNAPSHOT: program, JOBS: '1', FAIL_FAST: '1', CASE_SECONDS: '20' }, seconds: 'unlimited', wall: 1200, stop: false }],
-  unit: (program) => [[program], { cwd: tree, env: { CMOCKA_MESSAGE_OUTPUT: 'TAP', QUICK: '1', ASAN_OPTIONS: 'hard_rss_limit_mb=4000' }, seconds: 90 }],
+  unit: (program) => [[program], { cwd: tree, env: { CMOCKA_MESSAGE_OUTPUT: 'TAP', QUICK: '1', ASAN_OPTIONS: 'hard_rss_limit_mb=4000' }, seconds: 90, wall: 300 }],
   cli: (program, [name]) => [['tests/cli/run.sh'], { cwd: tree, env: { GO2HEAPSNAPSHOT: program, FILES: name }, seconds: 60, wall: 900 }],
   oracle: (program, [name]) => [['node', 'tests/oracle/run.mjs', program, ...(name === 'cases' ? [] : oraclePair(name))], { cwd: tree, seconds: 120 }],
   live: (program) => [['node', 'tests/golden/live.mjs'], { cwd: tree, env: { GO2HEAPSNAPSHOT: program }, seconds: 60 }],
