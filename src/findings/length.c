@@ -223,6 +223,32 @@ static void find_in_frame(const struct findings *findings, struct g2h_values *va
         ret->kind = "map";
 }
 
+/* Counts the entries of one of several sync.Maps that are merged in a line, by the uppermost of its
+ * inner nodes. *ret is 0 before Go 1.24, where two maps of a sync.Map may share them. */
+static struct g2h_error *count_entries_of_map(const struct findings *findings, uint32_t line,
+                                              uint32_t node, uint64_t *ret)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const struct merged *merged = &findings->merged;
+    const uint32_t top = g2h_dominators_number(dominators, node);
+    struct g2h_node read;
+    *ret = 0;
+    if (merged->nodes.data[line].trie_maps > 0)
+        return NULL;
+    _cleanup_free_ bool *is_below = calloc(merged->of_count, sizeof(*is_below));
+    TRY_MEMORY(is_below);
+    is_below[top] = true;
+    for (uint32_t i = top + 1; i < merged->of_count; i++) {
+        is_below[i] = is_below[g2h_dominators_above(dominators, i)];
+        if (!is_below[i] || merged->of[i] != line ||
+            g2h_dominators_node(dominators, i) == UINT32_MAX)
+            continue;
+        g2h_view_brief(findings->view, g2h_dominators_node(dominators, i), &read);
+        *ret += g2h_view_runtime_class(findings->view, read.name) == G2H_RUNTIME_TRIE_ENTRY;
+    }
+    return NULL;
+}
+
 /* Finds how many entries the node at the end of a path has, from the memory of the map, slice or
  * channel; of what paths show as a node of its own, from its merged node. ret->kind stays NULL if
  * there is no length, or texts are hidden. */
@@ -237,8 +263,11 @@ struct g2h_error *length_find(const struct findings *findings, uint32_t node,
     struct g2h_node read;
     *ret = (struct length){.kind = NULL};
     if (merged->nodes.data[line].is_trie) {
-        *ret = (struct length){merged->nodes.data[line].entries > 0 ? "sync.Map" : NULL,
-                               merged->nodes.data[line].entries};
+        const struct merged_node *maps = &merged->nodes.data[line];
+        uint64_t entries = maps->entries;
+        if (maps->count > 1)
+            TRY(count_entries_of_map(findings, line, node, &entries));
+        *ret = (struct length){entries > 0 ? "sync.Map" : NULL, entries};
         return NULL;
     }
     g2h_view_brief(findings->view, node, &read);

@@ -382,9 +382,17 @@ static struct suspect suspect_of(uint32_t node)
                                           .branch = node}};
 }
 
+/* Returns whether the entries of a suspect are spread over several sync.Maps. Such a map in a
+ * variable or a field is no object, so what the maps are in takes their place as the container. */
+bool suspect_is_in_maps(const struct merged *merged, const struct suspect *suspect)
+{
+    return is_of(merged, suspect->held_at, G2H_RUNTIME_TRIE) &&
+           merged->nodes.data[suspect->held_at].count > 1;
+}
+
 /* Returns a container and its entries as a suspect, without bytes and numbers. The holder is the
- * container itself if it is objects; otherwise what holds it or, if what is named is in elements of
- * a list, what holds that. */
+ * container itself if it is objects, or the sync.Maps if these are several; otherwise what holds it
+ * or, if what is named is in elements of a list, what holds that. */
 struct suspect suspect_of_container(const struct merged *merged, const struct container *container)
 {
     struct suspect suspect = suspect_of(container->item);
@@ -405,6 +413,8 @@ struct suspect suspect_of_container(const struct merged *merged, const struct co
                  merged->nodes.data[container->item].is_cyclic)
             suspect.holder = MERGED_NONE;
     }
+    if (suspect_is_in_maps(merged, &suspect))
+        suspect.holder = suspect.held_at;
     return suspect;
 }
 
@@ -2126,14 +2136,52 @@ static uint32_t single_holder(const struct findings *findings, uint32_t item)
                : MERGED_NONE;
 }
 
+/* Returns the largest of several containers alike, the objects of a line of merged; of equal ones
+ * the one given. What another one of the line holds, such as the memory of a map, is none. */
+static uint32_t largest_of_line(const struct findings *findings, uint32_t line, uint32_t given)
+{
+    const struct g2h_dominators *dominators = findings->dominators;
+    const uint32_t *lines = findings->merged.of;
+    uint32_t best = given;
+    uint64_t most = g2h_dominators_retained_size(dominators, given);
+    for (uint32_t i = 1; i < findings->merged.of_count; i++) {
+        const uint32_t node = lines[i] == line ? g2h_dominators_node(dominators, i) : UINT32_MAX;
+        if (node == UINT32_MAX || lines[g2h_dominators_above(dominators, i)] == line)
+            continue;
+        const uint64_t retained = g2h_dominators_retained_size(dominators, node);
+        if (retained > most) {
+            most = retained;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* Returns the object that the path to a suspect leads to: the example, or the container at a line
+ * that holds it; of several alike the largest, unless the example is of the one that has most. */
+static uint32_t held_object(const struct findings *findings, uint32_t line,
+                            const struct example *example)
+{
+    if (line == MERGED_NONE)
+        return example->node;
+    const uint32_t held = holder_at(findings, line, example->node);
+    return findings_node(findings, line)->count > 1 && example->most == UINT32_MAX
+               ? largest_of_line(findings, line, held)
+               : held;
+}
+
 /* Appends the path to a suspect. If the container is a variable with several objects, it is named
- * itself; otherwise the path to the example's holder is. Of several objects without a container,
- * the path to one would say that it holds all: what has them all is named, if there is one. */
+ * itself, unless these are sync.Maps; otherwise the path to a container of the entries is. Of
+ * several objects without a container, the path to one would say that it holds all: what has them
+ * all is named, if there is one. */
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
 {
     const uint32_t node = suspect->container.node;
+    if (suspect_is_in_maps(&findings->merged, suspect))
+        return path_append(findings->paths, held_object(findings, suspect->held_at, example), text,
+                           ret_end);
     if (node != MERGED_NONE && findings_node(findings, node)->kind == MERGED_VARIABLE &&
         !is_of_one(findings, suspect, example))
         return who_append_variable(
@@ -2149,15 +2197,13 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
         return NULL;
     }
     const uint32_t line = held_line(findings, suspect, example),
-                   held = line != MERGED_NONE ? holder_at(findings, line, example->node)
-                                              : example->node,
                    all = line == MERGED_NONE && node == MERGED_NONE && suspect->count != 1 &&
                                  who_shares(findings, suspect->item) == MERGED_NONE
                              ? single_holder(findings, suspect->item)
                              : MERGED_NONE;
     if (all != MERGED_NONE)
         return who_append_variable(findings, all, text, ret_end);
-    return path_append(findings->paths, held, text, ret_end);
+    return path_append(findings->paths, held_object(findings, line, example), text, ret_end);
 }
 
 /* Returns the variable, right below a package, that a node of the view is below; or MERGED_NONE. */

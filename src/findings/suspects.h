@@ -85,6 +85,10 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
 /* Returns a container and its entries as a suspect, without bytes and numbers. */
 struct suspect suspect_of_container(const struct merged *merged, const struct container *container);
 
+/* Returns whether the entries of a suspect are spread over several sync.Maps: suspect->held_at, and
+ * so suspect->holder, is these. */
+bool suspect_is_in_maps(const struct merged *merged, const struct suspect *suspect);
+
 /* Returns whether a node is one of the heaps in which the runtime keeps the timers: one per
  * processor, so which of them has a timer means nothing. node may be MERGED_NONE. */
 bool suspects_are_timers(const struct merged *merged, uint32_t node);

@@ -442,12 +442,21 @@ static void shorten_paths(const struct report *report, const struct who *who,
     }
 }
 
+/* Returns the container whose objects the path to a suspect may lead to one of: the sync.Maps, if
+ * its entries are in several of these. */
+static uint32_t who_container(const struct report *report, const struct who *who)
+{
+    return suspect_is_in_maps(&report->findings->merged, &who->suspect)
+               ? who->suspect.held_at
+               : who->suspect.container.node;
+}
+
 /* Returns how many containers there are like the one that the path to a suspect leads to, if the
  * path is that of one of them only; else 0. */
 static uint64_t count_alike(const struct report *report, const struct who *who)
 {
     const struct findings *findings = report->findings;
-    const uint32_t container = who->suspect.container.node;
+    const uint32_t container = who_container(report, who);
     if (container == MERGED_NONE || who->example.most != UINT32_MAX ||
         who->path_end == who->example.node ||
         findings->merged.of[g2h_dominators_number(findings->dominators, who->path_end)] !=
@@ -476,7 +485,7 @@ static void put_path(const struct report *report, const struct who *who,
     else if (who->length.kind)
         PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
             who->length.count, who->length.count == 1 ? "entry" : "entries");
-    const uint32_t container = who->suspect.container.node;
+    const uint32_t container = who_container(report, who);
     const bool may_be_one =
         who->length.kind || (container != MERGED_NONE && report_node(report, container)->is_trie);
     const uint64_t alike = may_be_one && !paths->is_pool ? count_alike(report, who) : 0;
@@ -826,8 +835,10 @@ static void put_in(const struct report *report, const struct who *who)
 {
     const struct suspect *suspect = &who->suspect;
     struct page *page = report->page;
-    if (suspect->container.node != MERGED_NONE &&
-        findings_is_kind(report->findings, suspect->container.node, G2H_NODE_VARIABLE)) {
+    if (suspect_is_in_maps(&report->findings->merged, suspect)) {
+        put_holder_class(report, who);
+    } else if (suspect->container.node != MERGED_NONE &&
+               findings_is_kind(report->findings, suspect->container.node, G2H_NODE_VARIABLE)) {
         const uint32_t example = report_node(report, suspect->container.node)->example;
         _cleanup_(text_deinit) struct text name = {0};
         expression_append_variable(report->findings->view, example, &name);

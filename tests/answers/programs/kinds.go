@@ -39,7 +39,12 @@
 //	says held by     the global (set|used) by main\.\S+ \(0x[0-9a-f]+\)\S*, a map of 5,000 entries, one of 4$
 //	is r.suspects[0].in.objects === 20000
 //	case shards SHAPE=shards
-//	says ^  1 .* 20,000 main\.user(, in 4 × sync\.Map)?$
+//	says ^  1 .* 20,000 main\.user, in 4 × sync\.Map$
+//	case tables SHAPE=tables
+//	is r.suspects[0].count === 20000 && r.suspects[0].in.count === 8
+//	says ^  1 .* 20,000 main\.user, in 8 × sync\.Map$
+//	says[plain] ^      held by     main\.tables\[7\], (a sync\.Map of 4,4\d\d entries, )?one of 8$
+//	says[stripped] ^      held by     .*\[7\](\.f\d+)?, (a sync\.Map of 4,4\d\d entries, )?one of 8$
 //	case timers SHAPE=timers
 //	ways plain
 //	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
@@ -139,6 +144,7 @@ type trie struct {
 
 var (
 	known, columns       sync.Map
+	idle, tables         [8]sync.Map
 	static, routes       = &router{&node{}}, &router{&node{}}
 	seed, index          trie
 	old, recent          = list.New(), list.New()
@@ -154,6 +160,7 @@ var (
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
 	goneByName           = map[string]*user{}
 	liveByName           = map[string]*user{}
+	rows                 [36]int
 	made                 int
 )
 
@@ -207,8 +214,14 @@ func (t *trie) put(key uint64) {
 }
 
 func fillOld() {
+	for i, at := 0, 0; i < len(tables); i++ {
+		for j := 0; j <= i; j, at = j+1, at+1 {
+			rows[at] = i
+		}
+	}
 	for i := 0; i < 100; i++ {
 		known.Store(user{id: i}, []string{"id"})
+		idle[i%len(idle)].Store(i, &user{id: i})
 		static.add(fmt.Sprint("/static/", i))
 		seed.put(uint64(i))
 		key := fmt.Sprint("old", i)
@@ -232,6 +245,8 @@ func fill(shape string, many int) {
 			}
 		case "trie":
 			routes.add(fmt.Sprintf("/users/%06d", made*37))
+		case "tables": // of 36 one in the first, eight in the last
+			tables[rows[made%len(rows)]].Store(made, &user{id: made})
 		case "words":
 			index.put(uint64(made) * 0x9E3779B97F4A7C15 >> 20)
 		case "decoded":
