@@ -38,8 +38,8 @@ G2H_PUBLIC enum g2h_variable g2h_location_of_variable(const struct g2h_view *vie
                                                       struct g2h_location *ret);
 
 /* Reads the length of the slice of a package's variable that leads to an object, if the executable
- * has no symbols and its code shows that the variable is a slice. Returns false if there is none,
- * more than one, or one that cannot be of the object. */
+ * has no symbols, and its code or the slice's capacity shows that it is one. Returns false if there
+ * is none, more than one, or one that cannot be of the object. */
 G2H_PUBLIC bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object,
                                            uint64_t *ret);
 

@@ -195,10 +195,53 @@ static void static_slices_add(struct static_slices *slices, uint64_t address, ui
     slices->found++;
 }
 
+/* Counts a word of data or bss that leads into the object, whatever it is. Only a capacity that
+ * fills the object, as far as its memory was asked for, shows that this and the next two are a
+ * slice. size: of an element. */
+static void add_word(struct static_slices *slices, const struct g2h_heap *heap,
+                     struct g2h_bytes words, uint64_t size)
+{
+    enum { ROUNDED = 4 /* divisor: Go rounds what is asked for up by less than this share */ };
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t offset = heap_word(heap, words.data) - heap_address(heap, slices->object);
+    const uint64_t rest = heap_object_size(heap, slices->object) - offset;
+    const uint64_t capacity = words.size >= 3 * word ? heap_word(heap, words.data + 2 * word) : 0;
+    slices->found++;
+    slices->is_wrong |= capacity == 0 || capacity > rest / size ||
+                        rest - capacity * size >= MAX(size, rest / ROUNDED);
+    slices->length = slices->is_wrong ? 0 : heap_word(heap, words.data + word);
+    slices->is_wrong |= slices->length > capacity;
+}
+
+/* Counts the words of data and bss that lead into the object, if its type says how large the
+ * elements of a slice are. */
+static void add_words(struct static_slices *slices)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    const struct g2h_heap *heap = slices->view->graph->heap;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t begin = heap_address(heap, slices->object);
+    const uint64_t all = heap_object_size(heap, slices->object);
+    struct g2h_location array;
+    if (!g2h_location_of_object(slices->view, slices->object, &array) || !array.is_array ||
+        types_size(slices->view->graph->typing->types, array.type) == 0)
+        return;
+    const uint64_t size = types_size(slices->view->graph->typing->types, array.type);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count && j < HEAP_SEGMENTS; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            struct g2h_bytes rest = record.segment.contents;
+            for (; rest.size >= word; rest = bytes_from(rest, word))
+                if (heap_word(heap, rest.data) - begin < all)
+                    add_word(slices, heap, rest, size);
+        }
+}
+
 /* Looks at the words that code uses as slices (static_pointers) and, only if none of them is of the
- * object, at the single slices that only code reveals (static_values, not those of arrays). Returns
- * false unless exactly one is of the object, with a length within its capacity and a capacity
- * within the object. */
+ * object, at the single slices that only code reveals (static_values, not those of arrays), and at
+ * last, without symbols, at all words. Returns false unless exactly one is of the object, with a
+ * length within its capacity and a capacity within the object. */
 bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, uint64_t *ret)
 {
     const struct typing *typing = view->graph->typing;
@@ -215,6 +258,8 @@ bool g2h_length_of_static_slice(const struct g2h_view *view, uint32_t object, ui
             value->distance == 0)
             static_slices_add(&slices, value->address, type->elem);
     }
+    if (typing && slices.found == 0 && typing->dwarf_info->globals.count == 0)
+        add_words(&slices);
     *ret = slices.length;
     return slices.found == 1 && !slices.is_wrong;
 }

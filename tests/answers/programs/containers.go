@@ -69,10 +69,10 @@
 //	says ^  1 .* 20,000 entries, in map\[int\]main\.sample$
 //	says[plain] held by     main\.samples, a map of 20,000 entries$
 //	case elements SHAPE=elements
-//	ways plain
 //	is r.suspects[0].entries === 20000 && r.suspects[0].is_entries
 //	says ^  1 .* 20,000 entries, in \[\]main\.sample$
-//	says held by     main\.history\.all, a slice of 20,000 entries$
+//	says[plain] held by     main\.history\.all, a slice of 20,000 entries$
+//	says[stripped] held by     the global used by main\.\S+ \(0x[0-9a-f]+\)\.\w+, a slice of 20,000 entries$
 //	case deep SHAPE=deep
 //	says[plain] ^      held by     main\.record\.all, a slice of 20,000 entries, below main\.servers$
 //	says ^      example     main\.record\.all\[\d+\]\.points$
