@@ -585,7 +585,7 @@ static bool is_shared(const struct containers *containers, uint32_t node)
         return false;
     if (nodes[above].kind == MERGED_SYNTHETIC) {
         const enum g2h_node_kind kind = merged_kind_of(containers->merged, above);
-        return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_OTHER_ROOTS;
+        return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_OTHER_ROOTS;
     }
     if (merged_is_island(containers->merged, above))
         return true;

@@ -624,11 +624,13 @@ static void islands_deinit(struct islands *islands)
     large_free(islands->member_of, islands->merging->count, sizeof(uint32_t));
 }
 
-/* Returns whether the node with a number is a package, or has the globals without one. */
+/* Returns whether the node with a number is a package, has the globals without one, or is a frame,
+ * whose variables may hold objects together as well. */
 static bool is_package_number(const struct merging *merging, uint32_t number)
 {
     const enum g2h_node_kind kind = kind_of_number(merging, number);
-    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS ||
+           kind == G2H_NODE_FRAME;
 }
 
 /* Returns whether a number is right below a package. */

@@ -2262,6 +2262,7 @@ static bool sharing_begin(const struct findings *findings, struct who *who, stru
     }
     *ret = (struct sharing){.who = who, .item = item, .package = package};
     return findings_is_kind(findings, package, G2H_NODE_PACKAGE) ||
+           findings_is_kind(findings, package, G2H_NODE_FRAME) ||
            merged_is_island(&findings->merged, package);
 }
 
@@ -2658,6 +2659,7 @@ static bool is_shared(const struct findings *findings, uint32_t item)
         return false;
     return who_shares(findings, item) != MERGED_NONE ||
            findings_is_kind(findings, above, G2H_NODE_PACKAGE) ||
+           findings_is_kind(findings, above, G2H_NODE_FRAME) ||
            findings_is_kind(findings, above, G2H_NODE_DATA) ||
            findings_is_kind(findings, above, G2H_NODE_BSS) ||
            merged_is_island(&findings->merged, above);

@@ -50,6 +50,11 @@
 //	is r.suspects[0].count === 25000 && r.suspects[0].held_by.indexOf('.') > r.suspects[0].held_by.indexOf('(')
 //	never ^      (mostly|all in)\b
 //	never ^ .*\b0 × map\[
+//	case localboth SHAPE=localboth
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	says[plain] held by     mine\.(byID  \(local of main\.enrol containers\.go:\d+\), a map of 20,000 entries|all .*)$
+//	says[plain] shared by   mine\.
+//	says[stripped] held by     .*\(local of main\.enrol containers\.go:\d+\)
 //	case shaped SHAPE=shaped
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
 //	never go\.shape
@@ -275,7 +280,7 @@ var (
 	sorted, ordered     = &inOrder[string, *user]{}, &inOrder[string, *user]{}
 	buffers             = sync.Pool{New: func() any { return new(scratch) }}
 	requests, responses = make(chan int), make(chan int)
-	indexed             = make(chan int)
+	indexed, enrolled   = make(chan int), make(chan int)
 	made                int
 )
 
@@ -354,6 +359,33 @@ func index() {
 			}
 		}
 		responses <- len(old) + len(mine)
+	}
+}
+
+// A struct in a frame, of which two fields hold the users together.
+type roster struct {
+	byID map[int]*user
+	all  []*user
+	last string
+}
+
+//go:noinline
+func (r *roster) put(u *user) {
+	r.byID[u.id] = u
+	r.all = append(r.all, u)
+}
+
+func enrol() {
+	old, mine := roster{byID: map[int]*user{}, last: "old"}, roster{byID: map[int]*user{}, last: "mine"}
+	for many := range enrolled {
+		for i := 0; i < many; i++ {
+			if many < 10000 {
+				old.put(newUser(i))
+			} else {
+				mine.put(newUser(i))
+			}
+		}
+		responses <- len(old.all) + len(mine.all)
 	}
 }
 
@@ -493,6 +525,10 @@ func fill(shape string, leaks bool, many int) {
 		requests <- many
 		<-responses
 	}
+	if shape == "localboth" {
+		enrolled <- many
+		<-responses
+	}
 	if shape == "localmap" {
 		indexed <- many
 		<-responses
@@ -518,6 +554,7 @@ func main() {
 	few, nested = map[int]map[string]point{}, map[int]map[string]point{}
 	go serve()
 	go index()
+	go enrol()
 	fill(shape, false, 1000)
 	input := bufio.NewReader(os.Stdin)
 	for {
