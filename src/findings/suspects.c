@@ -897,6 +897,16 @@ static bool is_of_another(const struct suspects_finder *finder, size_t number, u
     return false;
 }
 
+/* Returns whether a node is, or has, heaps of timers: whose these are is found for itself
+ * (add_slots_of_timers()). They point to the timers of all. */
+static bool has_heaps_of_timers(const struct merged *merged, uint32_t node)
+{
+    for (uint32_t i = node; i < merged->nodes.count; i++) /* a parent comes first */
+        if (suspects_are_timers(merged, i) && is_below(merged, i, node))
+            return true;
+    return false;
+}
+
 /* Adds to a suspect what else there is for each of its entries: another index in the same package,
  * strings that both an index and the entries point to, values that another package has, too. Equal
  * numbers are only a hint, so pointers must confirm each, from the entries or from what has been
@@ -929,6 +939,7 @@ static struct g2h_error *add_beside(const struct suspects_finder *finder,
             }
             if (is_added[BESIDE_FIRST + i] || is_of_another(finder, *number, candidates[i]) ||
                 is_added_already(finder->merged, container, candidates[i]) ||
+                has_heaps_of_timers(finder->merged, candidates[i]) ||
                 (!is_confirmed(finder, container, candidates[i], sum, following) &&
                  !is_of_reflected(finder, container, candidates[i])))
                 continue;
@@ -1016,6 +1027,70 @@ static void join_timers(const struct suspects_finder *finder)
         }
         finder->found->data[number] = suspect;
     }
+}
+
+/* Returns whether some marked node is of timers. */
+static bool has_timers(const struct suspects_finder *finder, const bool *is_in)
+{
+    for (uint32_t i = 0; i < finder->merged->nodes.count; i++)
+        if (is_in[i] && merged_runtime_class(finder->merged, i) == G2H_RUNTIME_TIMER)
+            return true;
+    return false;
+}
+
+/* Sets *ret to whether nearly all timers in the heaps of a node are in marked nodes. */
+static struct g2h_error *are_nearly_all_in(const struct findings *findings, uint32_t heaps,
+                                           const bool *is_in, bool *ret)
+{
+    enum { NEARLY = 90 /* % */ };
+    const struct merged *merged = &findings->merged;
+    const struct g2h_dominators *dominators = findings->dominators;
+    struct g2h_edges *edges = paths_edges(findings->paths);
+    struct g2h_edge edge;
+    uint64_t in = 0, all = 0;
+    for (uint32_t i = 1; i < merged->of_count; i++) {
+        const uint32_t node =
+            merged->of[i] == heaps ? g2h_dominators_node(dominators, i) : UINT32_MAX;
+        if (node == UINT32_MAX)
+            continue;
+        g2h_edges_begin(edges, node, node + 1);
+        while (g2h_edges_next(edges, &edge)) {
+            const uint32_t line = merged->of[g2h_dominators_number(dominators, edge.target)];
+            all += merged_runtime_class(merged, line) == G2H_RUNTIME_TIMER;
+            in += is_in[line] && merged_runtime_class(merged, line) == G2H_RUNTIME_TIMER;
+        }
+    }
+    *ret = in > 0 && in >= all / 100 * NEARLY;
+    return NULL;
+}
+
+/* Adds the slots of the runtime's heaps of timers to the suspect with most of these, if something
+ * else than the heaps holds them, such as a map of timers or of structs that have one: they are
+ * freed with it. */
+static struct g2h_error *add_slots_of_timers(const struct suspects_finder *finder,
+                                             const struct findings *findings, size_t *number)
+{
+    struct suspect suspect = finder->found->data[*number];
+    const struct container *container = &suspect.container;
+    _cleanup_free_ bool *is_in = calloc(finder->merged->nodes.count, sizeof(*is_in));
+    TRY_MEMORY(is_in);
+    if (!may_have_beside(&suspect) || suspects_are_timers(finder->merged, suspect.holder))
+        return NULL;
+    container_mark(&finder->containers, container, is_in);
+    if (!has_timers(finder, is_in))
+        return NULL;
+    for (uint32_t i = 0; i < finder->merged->nodes.count; i++) {
+        bool is_nearly_all = false;
+        if (!suspects_are_timers(finder->merged, i) || is_in[i] ||
+            container->beside_count == CONTAINER_PARTS ||
+            !containers_is_own(&finder->containers, i) || is_of_another(finder, *number, i))
+            continue;
+        TRY(are_nearly_all_in(findings, i, is_in, &is_nearly_all));
+        if (is_nearly_all)
+            take_beside(finder, &suspect, number, i);
+    }
+    finder->found->data[*number] = suspect;
+    return NULL;
 }
 
 /* ---- the end of a list ---- */
@@ -1231,6 +1306,8 @@ struct g2h_error *suspects_find(const struct findings *findings, suspect_vector 
         error = add_for_pages(&finder, findings);
     if (!error)
         join_timers(&finder);
+    for (size_t i = 0; i < ret->count && i < WHO_SUSPECTS && !error; i++)
+        error = add_slots_of_timers(&finder, findings, &i);
     vector_sort(ret, suspects_compare);
     VECTOR_EACH(struct suspect, suspect, *ret)
         set_pages(findings, suspect);
@@ -1862,6 +1939,8 @@ struct g2h_error *who_find_holders(const struct findings *findings, const struct
                                 .part = pointers == 1 ? part : NULL};
     if (findings_is_entries(findings->view, holder->name) && above->kind == MERGED_VARIABLE)
         ret->count = above->count; /* the headers of these maps are in frames */
+    if (!suspects_are_timers(&findings->merged, suspect->holder))
+        return NULL;
     /* Each heap of timers that join_timers() has added, as a whole or in part, is a holder, too. */
     for (uint32_t i = 0; i < suspect->container.beside_count; i++) {
         const uint32_t beside = suspect->container.beside[i];

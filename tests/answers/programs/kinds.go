@@ -50,6 +50,9 @@
 //	is r.suspects[0].count === 19999 && /^runtime\.timeTimer$|^time\.Timer$/.test(r.suspects[0].item)
 //	is r.suspects[0].each.parts.every(each => !each.class.startsWith('[]')) && !r.suspects[0].in.objects
 //	says ^  1 .* 19,999 \S+, in (2 × )?\S+, the runtime's timers, which call main\.\S+$
+//	case sessions SHAPE=sessions
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.session'
+//	says ^  1 .* 20,000 main\.session, in map\[int\]\*main\.session$
 //	case texts SHAPE=texts
 //	is r.suspects[0].entries === 20300 && r.suspects[0].is_entries
 //	says ^  1 .* 20,300 entries, in 3 × map\[string\]string$
@@ -124,6 +127,19 @@ type branch struct {
 	user     *user
 }
 
+// The runtime has a slot for the timer of each.
+type session struct {
+	id      int
+	timeout *time.Timer
+}
+
+//go:noinline
+func login(sessions map[int]*session, id int) {
+	each := &session{id: id}
+	each.timeout = time.AfterFunc(time.Hour, func() { delete(sessions, each.id) })
+	sessions[id] = each
+}
+
 // As many entries may be in the other one of the two, which has not grown.
 type indexes struct{ first, second *register }
 
@@ -161,6 +177,7 @@ var (
 	goneByName           = map[string]*user{}
 	liveByName           = map[string]*user{}
 	rows                 [36]int
+	gone, sessions       = map[int]*session{}, map[int]*session{}
 	made                 int
 )
 
@@ -231,6 +248,7 @@ func fillOld() {
 			each[fmt.Sprint("old", i)] = fmt.Sprint("old text ", i)
 		}
 		counter.join(&waiter{id: i})
+		login(gone, i)
 	}
 }
 
@@ -285,6 +303,8 @@ func fill(shape string, many int) {
 			if j%1000 == 0 {
 				handOver()
 			}
+		case "sessions":
+			login(sessions, made)
 		case "listed": // a key that is there already leaves the old element in the list
 			foundFirst[fmt.Sprint("key", made%60)] = recent.PushFront(&user{id: made})
 		}
