@@ -418,6 +418,29 @@ struct suspect suspect_of_container(const struct merged *merged, const struct co
     return suspect;
 }
 
+/* Returns the container of objects that have not become more since the base, but larger, the last
+ * ones on the path down from a node: the map or slice that has all of them, such as that of the
+ * lists of messages of all topics, if it has grown by little else. If there is none, the container
+ * has no node. */
+static struct container container_of_larger(const struct suspects_finder *finder, uint32_t node,
+                                            uint32_t last)
+{
+    enum { MOST = 80 /* % */ };
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    const uint32_t above = nodes[last].parent;
+    struct container found = suspect_of(last).container;
+    if (!finder->growth || last == node || nodes[last].count < CONTAINER_MANY ||
+        nodes[above].count != 1 ||
+        (merged_form(finder->merged, above) != G2H_FORM_MAP &&
+         merged_form(finder->merged, above) != G2H_FORM_SLICE) ||
+        suspects_weight_of(finder, last) < suspects_weight_of(finder, above) / 100 * MOST)
+        return found;
+    found.node = above;
+    found.bytes = suspects_weight_of(finder, above);
+    found.is_all = true;
+    return found;
+}
+
 /* Adds the entries of a container below a node as a suspect, and queues what is beside the path to
  * them. If there is no container: the last object of the path becomes a suspect if the path does
  * not part there, or most bytes are its own; else its children are queued. Returns false if memory
@@ -435,7 +458,7 @@ static bool suspects_follow(struct suspects_finder *finder, uint32_t node)
             return parts != UINT32_MAX;
         if (nodes[last].kind != MERGED_CLASS)
             return true;
-        container = suspect_of(last).container;
+        container = container_of_larger(finder, node, last);
     }
     if (!push_unrelated(finder, &container))
         return false;

@@ -485,10 +485,7 @@ static void put_path(const struct report *report, const struct who *who,
     else if (who->length.kind)
         PUT(page, "<container>, a %s{kind} of %n{entries} %s</>", who->length.kind,
             who->length.count, who->length.count == 1 ? "entry" : "entries");
-    const uint32_t container = who_container(report, who);
-    const bool may_be_one =
-        who->length.kind || (container != MERGED_NONE && report_node(report, container)->is_trie);
-    const uint64_t alike = may_be_one && !paths->is_pool ? count_alike(report, who) : 0;
+    const uint64_t alike = paths->is_pool ? 0 : count_alike(report, who);
     if (alike > 1)
         PUT(page, ", one of %n", alike);
     if (paths->below.size > 0)

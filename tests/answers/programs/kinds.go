@@ -85,6 +85,12 @@
 //	is r.suspects[0].count_grown === 10000 && r.suspects[0].count === 80010
 //	says held by     \S.*\["mail"\], a slice of 40,000 entries$
 //	says mostly      \S.*\["mail"\] alone has grown by 2\.\d+ MB$
+//	case largerGrown SHAPE=larger
+//	base
+//	is r.suspects[0].count_grown === 0 && r.suspects[0].count === 500
+//	says ^  1 .* \+0 \[\]main\.user, now 500, in map\[int\]\[\]main\.user$
+//	says[plain] held by     main\.visits, a map of 500 entries$
+//	says[stripped] held by     the global used by main\.\S+ \(0x[0-9a-f]+\), a map of 500 entries$
 //	case appearedGrown SHAPE=appeared
 //	base
 //	is r.suspects[0].count_grown === 20000 && r.suspects[0].count === 60000
@@ -177,6 +183,7 @@ var (
 	goneByName           = map[string]*user{}
 	liveByName           = map[string]*user{}
 	rows                 [36]int
+	calls, visits        = map[int][]user{}, map[int][]user{}
 	gone, sessions       = map[int]*session{}, map[int]*session{}
 	made                 int
 )
@@ -249,6 +256,7 @@ func fillOld() {
 		}
 		counter.join(&waiter{id: i})
 		login(gone, i)
+		calls[i] = append(calls[i], user{id: i})
 	}
 }
 
@@ -303,6 +311,8 @@ func fill(shape string, many int) {
 			if j%1000 == 0 {
 				handOver()
 			}
+		case "larger": // the slices, not their number
+			visits[made%500] = append(visits[made%500], user{id: made})
 		case "sessions":
 			login(sessions, made)
 		case "listed": // a key that is there already leaves the old element in the list
