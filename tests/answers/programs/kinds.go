@@ -85,6 +85,10 @@
 //	is r.suspects[0].count_grown === 10000 && r.suspects[0].count === 80010
 //	says held by     \S.*\["mail"\], a slice of 40,000 entries$
 //	says mostly      \S.*\["mail"\] alone has grown by 2\.\d+ MB$
+//	case poppedGrown SHAPE=popped
+//	base
+//	says held by     \S.*\["mail"\], a slice of 20,000 entries$
+//	says mostly      \S.*\["mail"\] alone has grown by 1\.\d+ MB$
 //	case largerGrown SHAPE=larger
 //	base
 //	is r.suspects[0].count_grown === 0 && r.suspects[0].count === 500
@@ -291,6 +295,11 @@ func fill(shape string, many int) {
 			both.second.all = append(both.second.all, &user{id: made})
 		case "queued": // then as long as another one
 			enqueue("mail", 1)
+		case "popped": // until nothing is left of what the base knows
+			enqueue("mail", 1)
+			if j%2 == 0 {
+				queues["mail"] = queues["mail"][1:]
+			}
 		case "appeared": // after the base
 			if made > many {
 				enqueue("mail", 1)
@@ -391,7 +400,7 @@ func main() {
 		enqueue("push", 5000)
 		enqueue("fax", 5000)
 	}
-	if shape == "queued" || shape == "appeared" {
+	if shape == "queued" || shape == "appeared" || shape == "popped" {
 		enqueue("billing", 40000)
 	}
 	for i := 0; shape == "border" && i < 10000; i++ {
