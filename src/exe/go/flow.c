@@ -1442,13 +1442,17 @@ static bool flow_begin(struct flow *flow)
             add_fact(flow, flow_argument(flow, 0), FLOW_IS_RECEIVER, flow->function));
 }
 
-/* Returns whether the first facts of two values are the same. */
-static bool has_same_facts(const struct flow *flow, uint32_t a, uint32_t b)
+/* Returns the first of a value's facts that is a fact about another value, too; NONE: there is
+ * none. Of the result of one call, which a loop joins with itself, one may have more facts: those
+ * of the loop's body. */
+static uint32_t fact_of_both(const struct flow *flow, uint32_t a, uint32_t b)
 {
-    const uint32_t one = flow_value_at(flow, a)->first_fact,
-                   other = flow_value_at(flow, b)->first_fact;
     const struct flow_fact *facts = flow->facts.data;
-    return one != NONE && other != NONE && is_same_fact(&facts[one], &facts[other]);
+    for (uint32_t i = flow_value_at(flow, a)->first_fact; i != NONE; i = facts[i].next)
+        for (uint32_t j = flow_value_at(flow, b)->first_fact; j != NONE; j = facts[j].next)
+            if (is_same_fact(&facts[i], &facts[j]))
+                return i;
+    return NONE;
 }
 
 /* Returns the fact about a value, that it points to a value of a type; or NONE. */
@@ -1498,11 +1502,9 @@ static bool spread_facts(struct flow *flow)
 {
     for (uint32_t i = 1; i < flow->values.count; i++) {
         const struct flow_value value = flow->values.data[i];
-        if (value.origin == FLOW_JOIN && value.first_fact == NONE && value.other != 0 &&
-            has_same_facts(flow, value.base, value.other)) {
-            const struct flow_fact fact =
-                flow->facts.data[flow_value_at(flow, value.base)->first_fact];
-            if (!add_fact_of(flow, i, fact))
+        if (value.origin == FLOW_JOIN && value.first_fact == NONE && value.other != 0) {
+            const uint32_t both = fact_of_both(flow, value.base, value.other);
+            if (both != NONE && !add_fact_of(flow, i, flow->facts.data[both]))
                 return false;
         }
         if (value.origin == FLOW_JOIN && value.first_fact == NONE && !spread_to_other(flow, i))

@@ -55,6 +55,9 @@
 //	says[plain] held by     mine\.(byID  \(local of main\.enrol containers\.go:\d+\), a map of 20,000 entries|all .*)$
 //	says[plain] shared by   mine\.
 //	says[stripped] held by     .*\(local of main\.enrol containers\.go:\d+\)
+//	case localsync SHAPE=localsync
+//	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.user'
+//	says held by     (&mine|f\d+, a sync\.Map)  \(local of main\.hold containers\.go:\d+\)
 //	case shaped SHAPE=shaped
 //	is r.suspects[0].count === 20000 && r.suspects[0].item === 'main.link[string,*main.user]'
 //	never go\.shape
@@ -281,6 +284,7 @@ var (
 	buffers             = sync.Pool{New: func() any { return new(scratch) }}
 	requests, responses = make(chan int), make(chan int)
 	indexed, enrolled   = make(chan int), make(chan int)
+	cached              = make(chan int)
 	made                int
 )
 
@@ -386,6 +390,21 @@ func enrol() {
 			}
 		}
 		responses <- len(old.all) + len(mine.all)
+	}
+}
+
+// The map is allocated before the loop, which alone uses it.
+func hold() {
+	var old, mine sync.Map
+	for many := range cached {
+		for i := 0; i < many; i++ {
+			if many < 10000 {
+				old.Store(i, newUser(i))
+			} else {
+				mine.Store(i, newUser(i))
+			}
+		}
+		responses <- many
 	}
 }
 
@@ -529,6 +548,10 @@ func fill(shape string, leaks bool, many int) {
 		enrolled <- many
 		<-responses
 	}
+	if shape == "localsync" {
+		cached <- many
+		<-responses
+	}
 	if shape == "localmap" {
 		indexed <- many
 		<-responses
@@ -555,6 +578,7 @@ func main() {
 	go serve()
 	go index()
 	go enrol()
+	go hold()
 	fill(shape, false, 1000)
 	input := bufio.NewReader(os.Stdin)
 	for {
