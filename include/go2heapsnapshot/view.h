@@ -63,11 +63,11 @@ G2H_PUBLIC const struct g2h_heap *g2h_view_heap(const struct g2h_view *view);
 /* The numbers of nodes and edges in the view, and of objects that are left out or folded. */
 struct g2h_view_account {
     uint64_t nodes, edges;
-    uint64_t synthetic_nodes;
-    uint64_t first_object;                     /* number of the first node that is an object */
-    uint64_t largest_node;                     /* size of the largest node in bytes */
-    uint64_t stacks, stack_bytes;              /* goroutine stacks, folded or not, and their size */
-    uint64_t texts;                            /* nodes of kind G2H_NODE_TEXT that are not folded */
+    uint64_t synthetic_nodes;     /* all but objects, strings, and folded nodes of only these */
+    uint64_t first_object;        /* number of the first node that is an object */
+    uint64_t largest_node;        /* size of the largest node in bytes */
+    uint64_t stacks, stack_bytes; /* goroutine stacks, folded or not, and their size */
+    uint64_t texts;               /* nodes of kind G2H_NODE_TEXT that are not folded */
     uint64_t left_out_objects, left_out_bytes; /* garbage that is not in the view */
     uint64_t folded_objects, folded_nodes; /* objects in folded nodes; the number of these nodes */
 

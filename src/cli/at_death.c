@@ -1,9 +1,9 @@
 /*
  * at_death: --at-death, from the command line to the written heap; see at_death.h. at_death_run()
  * starts the command or seizes the running process, then waits for signals: SIGCHLD reports stops
- * and ends of threads (ptrace), SIGUSR1 and SIGUSR2 are requests of the user, a timer lets it look
- * at the process's memory. At the process's end meet_end() has it copied (library/death_box.h), and
- * write_copy() writes the file.
+ * and ends of threads (ptrace), SIGUSR1 is a request of the user, in a guard SIGUSR2 is one of
+ * --watch, a timer lets it look at the process's memory. At the process's end meet_end() has it
+ * copied (library/death_box.h), and write_copy() writes the file.
  *
  * If the process is a command that only starts others, as sh -c './server', the Go program among
  * these is watched in its place: its heir (child.h). The guard is a process of its own that does
@@ -583,9 +583,10 @@ static void answer(const struct at_death *at, char byte)
         continue;
 }
 
-/* Answers SIGUSR2: lets the process go, for another debugger, or seizes it again. A process that
- * cannot be let go has come to its end, which is written first. The parent is answered whether the
- * process goes on. */
+/* Does in a guard what its parent, --watch, requests by SIGUSR2: lets the process go before a
+ * snapshot, and seizes it again at the next request. If the thread cannot be let go, it has stopped
+ * at its end, which is handled first; that may seize another thread, which is let go then. The
+ * answer to the parent says whether the process goes on. */
 static void let_go_or_seize(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -639,7 +640,7 @@ static void stop_with_command(struct at_death *at)
 /* Handles a signal while the process lives. What a terminal sends for output in the background, and
  * SIGPIPE, are ignored. SIGTSTP stops this program with its command, but not if it watches
  * another's process. All others are passed to the command; without a command SIGUSR1 asks for a
- * copy now, SIGUSR2 is an answer of the parent, and any other ends the watch. */
+ * copy now, SIGUSR2 in a guard is a request of its parent, and any other ends the watch. */
 static void handle(struct at_death *at, const siginfo_t *info)
 {
     const int number = info->si_signo;

@@ -37,7 +37,7 @@ struct marker {
     struct crossings crossings; /* with met: from owners to objects whose owner is fixed */
     unsigned threads;
     struct mark_stack stack;
-    uint32_t queue[MARK_QUEUE]; /* see next_object() */
+    uint32_t queue[MARK_QUEUE]; /* see mark_next_object() */
     unsigned queue_begin, queue_count;
 };
 

@@ -4,10 +4,10 @@
  * WriteHeapDump runs no collection, so a dump contains garbage. Marking, as in the collector, finds
  * the objects that strong edges reach: first what belongs to the program, together with its owners,
  * then the others (tiers.h). Then the tentative edges are decided: words of a frame that may hold a
- * stack object, objects with a finalizer. Then come the objects that cleanups keep, and what
- * waits to be cleaned up. Whatever is left is garbage; as few garbage objects as possible, the
- * heads, become children of
- * "(unreachable)". Last, all objects that are not garbage get tiers and owners.
+ * stack object, objects with a finalizer. Then come the objects that only goroutines that wait
+ * lead to, those that cleanups keep, and what waits to be cleaned up. What is not marked now is
+ * garbage: all other objects get tiers and owners. Last, as few garbage objects as possible, the
+ * heads, become children of "(unreachable)".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -479,8 +479,10 @@ static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *
     return add_garbage(graph, &marker);
 }
 
-/* Marks what the roots reach, finds owners, and decides the tentative edges. Names the edges of
- * weak pointers first. The boundaries, where walks end, are needed only here. */
+/* Marks what the roots reach, finds owners, decides the tentative edges, and hangs the garbage
+ * below
+ * "(unreachable)". Before that adds the name "element", which weak edges get in place of an index
+ * (weak_element). The boundaries, where walks end, are needed only here. */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
 {
     struct boundaries boundaries = {0};

@@ -182,7 +182,7 @@ static bool visit_frame(const struct slice_words_visitor *visitor,
 
 /* ---- all slices ---- */
 
-/* Visits all pointers to arrays that are in data, bss and frames. Returns false if the visit was
+/* Visits all pointers in data, bss and frames that point to arrays. Returns false if the visit was
  * stopped. */
 static bool visit_slice_words(const struct g2h_graph *graph, slice_word_visit visit, void *context)
 {

@@ -80,10 +80,9 @@ typedef VECTOR(struct ages_piece) piece_vector;
 
 /* Pages with marks: a table by address, and their contents. */
 struct mark_pages {
-    uint64_t
-        *table; /* number of a page and, once they are sorted, its position; see page_entry() */
-    uint32_t *positions;
-    size_t capacity; /* a power of two */
+    uint64_t *table;     /* numbers of pages, each at its place (page_place()); 0: empty */
+    uint32_t *positions; /* by place: where the page is in pages and data, once they are sorted */
+    size_t capacity;     /* a power of two */
     VECTOR(uint64_t) pages;
     uint8_t *data;
     uint64_t last; /* the page that was added or used last */

@@ -524,7 +524,8 @@ static void view_count_all(struct g2h_view *view)
     for (uint32_t i = 0; i < fold->folded_count; i++) {
         if (fold->folded[i].size > account->largest_node)
             account->largest_node = fold->folded[i].size;
-        /* Those that stand for objects or strings are not among them. */
+        /* Folded nodes are synthetic, too, unless they stand for objects of one class or strings.
+         * "(everything else)" is of no class, even though it has objects in it. */
         account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS ||
                                     fold->folded[i].kind == G2H_NODE_ELSE ||
                                     fold->folded[i].kind == G2H_NODE_STACK;
