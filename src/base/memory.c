@@ -1,7 +1,14 @@
 /*
- * memory: allocates arrays, small ones by malloc() and large ones as whole huge pages, and returns
- * memory to the system; see memory.h. Large arrays are mapped by themselves, so that they can be
- * freed at once and grow without being copied.
+ * memory: allocates and sorts arrays, and prepares malloc(); see memory.h. There are three kinds of
+ * arrays:
+ *
+ *   block_alloc(), zeroed_alloc()  from malloc(), for free(); large ones on huge pages
+ *   array_grow()                   one that grows; a large one is copied to a new block, because
+ *                                  realloc() would split its huge pages
+ *   large_alloc()                  a large one is a mapping of its own on huge pages; large_free()
+ *                                  returns it to the system at once
+ *
+ * Sorting merges lists that are in order already. memory_prepare() puts small blocks on huge pages.
  */
 #include "base/bytes.h"
 #include "base/contract.h"
@@ -243,6 +250,8 @@ void array_sort_unordered(void *data, size_t count, size_t entry_size,
     assert(count < 2 || compare(data, (const char *)data + entry_size) <= 0);
 }
 
+/* ---- large arrays as mappings of their own ---- */
+
 /* Maps whole huge pages: maps one more than needed, and unmaps the memory before and after the
  * aligned range. NULL: memory runs out. */
 static void *map_huge_pages(size_t size)
@@ -304,6 +313,8 @@ void *large_shrink(void *data, size_t size, size_t kept)
     return small;
 }
 
+/* ---- malloc() ---- */
+
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 
 /* Returns whether the process has a limit on its address space (ulimit -v or -d), which counts what
@@ -334,8 +345,9 @@ static void reserve_data_segment(void)
 
 #endif
 
-/* Prepares malloc() for this program. Has malloc() map large blocks one by one, so that they go
- * back to the system, and use one arena for all threads. */
+/* Prepares malloc() for this program: has it map large blocks one by one, so that they go back to
+ * the system, use one arena for all threads, and take small blocks from huge pages, unless the
+ * process has a limit. */
 void memory_prepare(void)
 {
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)

@@ -1,8 +1,10 @@
 /*
- * loaded: where a process has loaded the executable, and whether it is the one that is given; see
- * loaded.h. The slide is the distance from the file's addresses to those of the process.
- * same_build_check() compares what both have, the cheapest first: build IDs and build information,
- * read-only data, code; breakpoints and live patches are no difference.
+ * loaded: whether a process has only just started its program, where it has loaded the executable,
+ * the functions of it that a fork borrows, and whether it is the one that is given; see loaded.h.
+ * The slide is the distance from the file's addresses to those of the process. same_build_check()
+ * compares what both have, the cheapest first: build information and build IDs, read-only data,
+ * code; breakpoints and live patches are no difference. same_build_moduledata() compares what the
+ * linker has written to the moduledata.
  */
 #include "process/loaded.h"
 
@@ -332,8 +334,8 @@ static struct g2h_error *check_constants(const struct runtime *runtime)
 
 /* ---- build IDs and build information ---- */
 
-/* Returns whether the notes with the executable's build IDs are those of the file. A note that the
- * file lacks, or whose memory cannot be read, counts as the same. */
+/* Returns whether the notes with build IDs are the same in the process as in the executable's file.
+ * A note that the file lacks, or whose memory cannot be read, counts as the same. */
 static bool has_same_notes(const struct runtime *runtime, const struct image *image)
 {
     static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};

@@ -3,11 +3,11 @@
  * runtime that no dump contains (mheap.go, special).
  *
  * In Go 1.24 and 1.25 a cleanup is one closure, of runtime.AddCleanup[…].func1, which has the
- * function and the argument. Nothing points to it. Since 1.26 a cleanup is three objects that do
- * not refer to each other: the closure, which has only the instance's dictionary; a box with the
- * argument; and the function's own closure, if it has captured variables. The dictionary has the
- * argument's type, which determines the pattern of its box. A process has records of which box
- * belongs to a closure. In a dump, among the objects that nothing at all points to, as many as
+ * function and the argument's address. Nothing points to it. Since 1.26 a cleanup is three objects
+ * that do not refer to each other: the closure, which has only the instance's dictionary; a box
+ * with the argument; and the function's own closure, if it has captured variables. The dictionary
+ * has the argument's type, which determines the pattern of its box. A process has records of which
+ * box belongs to a closure. In a dump, among the objects that nothing at all points to, as many as
  * there are cleanups of a type are taken as their boxes: if there is no garbage, these are all of
  * them.
  *
@@ -245,8 +245,9 @@ static bool expect_box(struct cleanup_types_gatherer *gatherer, uint32_t type)
 
 /* Follows a closure from before 1.26 to its argument and its function. Its words are the code, the
  * function (in 1.25 the address of a word with it: AddCleanup's parameter is captured by
- * reference), and the argument. The closure's own type does not determine the argument's, since all
- * types of arguments with the same GC shape share it. */
+ * reference), and the argument's address; this is missing if the argument has no size. The
+ * closure's own type does not determine the argument's, since all types of arguments with the same
+ * GC shape share it. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {
     const struct typing *typing = typer->typing;
@@ -279,7 +280,7 @@ static bool find_box(struct cleanup_types_gatherer *gatherer, uint32_t closure, 
 }
 
 /* Lists the closures of all cleanups with the types of their arguments, and types what belongs to
- * them: before 1.26 the targets of the closure's words, since then the box. Returns false if memory
+ * them: before 1.26 what the closure's words lead to, since then the box. Returns false if memory
  * runs out. */
 static bool gather_closures(struct cleanup_types_gatherer *gatherer)
 {

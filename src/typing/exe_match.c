@@ -3,8 +3,16 @@
  * the process.
  *
  * Nothing in an executable is trusted before this: the tables of another build yield plausible but
- * wrong names. The functions of the dump's frames are the evidence, since frames have both name and
- * address.
+ * wrong names. g2h_exe_match() compares, in this order:
+ *
+ *   the word size, byte order and release of Go
+ *   functions of the dump's frames, which have both name and address
+ *   the sizes of the data; if this or the functions do not fit, as in a process with plugins, it
+ *     looks for the module whose data and functions fit
+ *   the addresses of constants in the data
+ *
+ * Then it gathers what exe_bind() needs: the types of the dump, by which that finds where their
+ * descriptors are (witnesses, see rtype.h), and the calls on the stacks.
  */
 #include "typing/exe_match.h"
 
@@ -362,9 +370,8 @@ struct g2h_error *match_find_pcs(const struct g2h_heap *heap, struct match_pcs *
     return NULL;
 }
 
-/* Checks that the executable is the one of the heap, and finds where it was loaded. Each step
- * narrows down where the executable was loaded, or refuses it as another build; exe_bind() then
- * decides with all facts. */
+/* Checks that the executable is the one of the heap, and finds where it was loaded: each of the
+ * match_…() refuses another build. Then passes on to exe_bind() what was found. */
 struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     struct exe_process process = {.has_text = false};

@@ -605,8 +605,9 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
                             : keys_off == CONTROL_BYTES && elems_off >= CONTROL_BYTES;
 }
 
-/* Returns whether the fields of a struct ascend and are inside it; shifted: their offsets are
- * shifted. */
+/* Returns whether the fields of a struct ascend and are inside it. shifted: the words with their
+ * offsets are those of Go 1.9 to 1.18, twice the offset plus the embedded flag. A field has three
+ * words: name, type, offset. */
 static bool fields_fit(const struct descriptors *all, size_t index, bool shifted)
 {
     const uint64_t parts = descriptor_parts_offset(all, all->list.data[index].offset);

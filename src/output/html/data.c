@@ -22,7 +22,7 @@ void data_number(struct data *data, uint64_t number)
     text_append_number(&data->out.text, number);
 }
 
-/* Adds "key": and the beginning of a list, or of an object in a list. */
+/* Adds the key of an object's member, and the colon after it. */
 void data_key(struct data *data, const char *key)
 {
     data_words(data, "\"");

@@ -64,7 +64,7 @@ static inline void data_comma(struct data *data, size_t element)
     data_words(data, element > 0 ? "," : "");
 }
 
-/* Adds "key": and the beginning of a list, or of an object in a list. */
+/* Adds the key of an object's member, and the colon after it. */
 void data_key(struct data *data, const char *key);
 
 /* Returns the number of a name. Returns 0 if memory runs out, and marks data->out.text as
