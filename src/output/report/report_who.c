@@ -26,17 +26,18 @@
 #include "findings/pinned.h"
 #include "output/report/sections.h"
 
-/* Returns the name of a node, which is clipped to MOST characters if it is a class that has a
- * struct without a name in its own, such as a slice of them (is_literal): such names have all
- * fields. */
+/* Returns the name of a node. A struct type without a name is called by all of its fields, so that
+ * name is clipped to MOST characters, and so is that of a pointer, slice, map or channel with such
+ * a struct in it. All other names stay whole. */
 static struct page_value name_of_class(const struct report *report, uint32_t node)
 {
     enum { MOST = 40 };
     const struct g2h_bytes name = report_name(report, node);
     const enum g2h_class_form form = merged_form(&report->findings->merged, node);
-    const bool is_literal = form > G2H_FORM_DECLARED && form < G2H_FORM_FUNC;
+    const bool is_composed = form == G2H_FORM_POINTER || form == G2H_FORM_SLICE ||
+                             form == G2H_FORM_MAP || form == G2H_FORM_CHAN;
     const bool is_long =
-        (is_literal || form == G2H_FORM_STRUCT) && bytes_contain(name, "struct { ");
+        (is_composed || form == G2H_FORM_STRUCT) && bytes_contain(name, "struct { ");
     return (struct page_value){.kind = PAGE_VALUE_STRING, .text = name, .most = is_long ? MOST : 0};
 }
 
