@@ -75,8 +75,8 @@ enum { CLOSE = 80 /* % of the limit */ };
 /* Seconds between two looks at the room for the temporary file and the output. */
 #define BETWEEN_ROOM 5.0
 
-/* The most seconds for which a process is held that the kernel ends this program with, while its
- * heap is written. */
+/* The most seconds for which a process is held while its heap is written, if the kernel would end
+ * this program together with the process (ends_with()). */
 enum { HOLD_MOST = 300 };
 
 /* gzip leaves a third of a dump, or less. */
@@ -485,9 +485,9 @@ static void cut_to_room(struct at_death *at)
 }
 
 /* Handles the stop of the watched thread just before it ends. If the end is one that is wanted (see
- * is_wanted()), copies the process, and the watch is over. Otherwise lets the thread go on; if the
- * process goes on without it, as after execve() by another thread, watches another thread, and if
- * not, the watch is over. */
+ * is_wanted()), copies the process, which ends the watch (at_death_end()). Otherwise lets the
+ * thread go on; if the process goes on without it, as after execve() by another thread, watches
+ * another thread, and if not, that ends the watch. */
 static void meet_end(struct at_death *at)
 {
     struct death_watch *watch = &at->box.watch;
@@ -1039,9 +1039,9 @@ static struct g2h_error *prepare_seized(struct at_death *at)
 }
 
 /* Begins to watch a running process: it is seized first, so that its end is not missed; then its
- * program, heap and the reserve are prepared. A process that may not be seized is an error, of
- * which that of the preparation, if there is one, says more. Says that it is armed once the heap is
- * known and memory reserved. */
+ * program, heap and the reserve are prepared. It is an error if the process may not be seized; if
+ * it cannot be prepared for either, explain() chooses which of both errors is reported. Says that
+ * it is armed once the heap is known and memory reserved. */
 static struct g2h_error *at_death_begin(struct at_death *at)
 {
     at->box.pid = at->box.watch.pid = at->options->pid;

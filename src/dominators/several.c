@@ -1,7 +1,6 @@
 /*
  * several: the nodes that several groups of roots hold together, and the group "(held by several)"
- * that lists them; see several.h. The parts of the file, in the order in which graph_add_several()
- * runs them:
+ * that lists them; see several.h. The parts of the file, which graph_add_several() puts together:
  *
  * shared_entries  which nodes several groups hold directly: by walks along edges, level by level
  * sharers         which groups hold each of these: a set of bits per shared entry
@@ -364,8 +363,8 @@ static void finding_deinit(struct shared_entries_finding *finding)
     free(finding->met);
 }
 
-/* Returns whether each shared entry owns itself for good, and no other node has an owner of that
- * kind; and whether crossings lead to shared entries. */
+/* Returns whether each shared entry owns itself for good (OWNER_FIXED), and whether all crossings
+ * lead from groups or shared entries to shared entries. */
 static _asserted_ bool entries_own_themselves(const struct shared_entries *entries,
                                               const struct owners *owners, uint32_t synthetics)
 {
@@ -381,13 +380,9 @@ static _asserted_ bool entries_own_themselves(const struct shared_entries *entri
 
 static void shared_entries_deinit(struct shared_entries *entries);
 
-/*
- * Finds the shared entries, and makes them the owners of the nodes that have several owners. In a
- * graph of 2^31 nodes or more it finds none. Errors: G2H_ERROR_MEMORY; those of
- * dominators_init_several().
- *
- * Owners have 31 bits, so a graph of 2^31 nodes is left without shared entries.
- */
+/* Finds the shared entries, and makes them the owners of the nodes that have several owners. In a
+ * graph of 2^31 nodes or more it finds none, because owners have 31 bits. Errors: G2H_ERROR_MEMORY;
+ * those of dominators_init_several(). */
 static struct g2h_error *shared_entries_init(struct shared_entries *entries,
                                              const struct g2h_graph *graph, struct owners *owners)
 {
@@ -420,10 +415,10 @@ static void shared_entries_deinit(struct shared_entries *entries)
 
 /* ==== which groups hold each of them ====
  *
- * Groups hold some shared entries directly, and a shared entry holds
- * another one if an edge leads there from a node that it owns: these are the crossings that were
- * recorded when the shared entries were found. Shared entries that hold each other have the same
- * holders. So sets are made component by component, each after all components that lead to it.
+ * Groups hold some shared entries directly, and a shared entry holds another one if an edge leads
+ * there from a node that it owns: these are the crossings that were recorded when the shared
+ * entries were found. Shared entries that hold each other have the same holders. So sets are made
+ * component by component, each after all components that lead to it.
  */
 
 struct sharers {
@@ -645,8 +640,8 @@ struct naming {
     bool without_names;
 };
 
-/* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of the
- * first most of them; the others are only counted, because a set may have thousands. */
+/* Returns how many groups of a kind are in the set of a shared entry, and stores the nodes of
+ * some of them, at most `most`; the others are only counted, because a set may have thousands. */
 static uint32_t count_kind(const struct sharers *sharers, uint32_t entry, enum kind kind,
                            uint32_t *nodes, uint32_t most)
 {
@@ -757,7 +752,7 @@ static void sharers_append(const struct sharers *sharers, uint32_t entry, bool w
     append_all(&naming, text);
 }
 
-/* ---- names ---- */
+/* ---- the names of all shared entries ---- */
 
 enum { MOST_SETS = 1 << 16 /* whose names have the names of holders */ };
 
@@ -832,9 +827,9 @@ bool sharing_find(const struct sharing *sharing, uint32_t node, const char **ret
  *
  * Memory that one group alone holds is in the group's retained size. Memory that several groups
  * hold is in none of their retained sizes, and may be most of a heap. (held by several) lists the
- * nodes that several groups dominate together directly, largest first. Its edges are weak: they
- * hold nothing, so that they change no retained sizes. The retained sizes of these nodes and of the
- * groups add up to the size of everything that the roots reach.
+ * shared entries, largest first, but at most MOST_SHOWN. Its edges are weak: they hold nothing, so
+ * that they change no retained sizes. The retained sizes of all shared entries and of the groups
+ * add up to the size of everything that the roots reach.
  */
 
 enum { MOST_SHOWN = 1000 };
@@ -991,8 +986,8 @@ static void gathering_deinit(struct gathering *gathering)
     free(gathering->shown.data);
 }
 
-/* Finds the shared entries and names the largest; the order matters, since adding the group changes
- * the numbers of objects' nodes. */
+/* Finds the shared entries, adds the group with the largest ones, and then names the holders of
+ * all: adding the group changes the numbers of objects' nodes, which the names are kept by. */
 struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners)
 {
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};

@@ -2,12 +2,13 @@
  * leaked: proves which goroutines can never run again; see leaked.h, which has the idea. The steps
  * of leaked_find_all():
  *
- * list_blocked     goroutines that wait for a channel or a semaphore
- * find_sudogs      what each waits on: a runtime.sudog is its place in a queue
- * mark_roots       marks what all other roots reach, without entering records of goroutines
- * leaked_drain     marks further; a goroutine whose channel or lock gets a mark is woken: it
- *                  becomes a root itself (wake)
- * conditions_list  goroutines that wait for a sync.Cond, by the lists of these
+ * find_sudogs    what each blocked goroutine (list_blocked) waits on: a runtime.sudog is its place
+ *                in a queue
+ * mark_roots     marks what all other roots reach, without entering records of goroutines
+ * follow_marked  from there into slots, and by handles of weak pointers
+ * leaked_drain   marks further; a goroutine whose channel or lock gets a mark is woken: it becomes
+ *                a root itself (wake)
+ * wake_notified  wakes goroutines that wait for a sync.Cond but are in no list of one any more
  *
  * What is not woken in the end is leaked. A slot is a block of 16 bytes that a small lock shares
  * with other values, where it matters which of them a pointer means; a handle is the word by which
@@ -410,8 +411,8 @@ static bool wake(struct leaked_finder *finder, struct blocked *blocked)
     return vector_push(&finder->woken, (uint32_t)(blocked - finder->blocked.data));
 }
 
-/* Makes those goroutines live that wait on a lock in an object to which a pointer leads, which
- * reaches only so many bytes. Returns false if memory runs out. */
+/* Makes those goroutines live that wait on a lock in an object, if the lock begins within reach
+ * bytes after a pointer, or has the pointer inside. Returns false if memory runs out. */
 static bool wake_waiters_of(struct leaked_finder *finder, uint32_t object, uint64_t pointer,
                             uint64_t reach)
 {
@@ -600,8 +601,8 @@ static bool push_targets(struct leaked_finder *finder, struct marker *marker, ui
 
 /* Returns whether a node is memory whose words follow_frames() and follow_segments() read later:
  * frames, and variables of packages. The value of a word says to which part of a slot it points, so
- * push_edge() passes their edges into slots by; an edge of any other node wakes all that wait on
- * the slot (finder->reached). */
+ * push_edge() ignores their edges into slots; an edge of any other node wakes all that wait on the
+ * slot (finder->reached). */
 static bool has_words(const struct synthetic *node)
 {
     return node->kind == G2H_NODE_FRAME || node->kind == G2H_NODE_PACKAGE ||
@@ -662,8 +663,8 @@ static bool push_preempted(const struct leaked_finder *finder, struct marker *ma
     return true;
 }
 
-/* Pushes what the records of goroutines hold that may run: these records are barred. Returns false
- * if memory runs out. */
+/* Pushes what the records of goroutines that may run hold, because these records are barred.
+ * Returns false if memory runs out. */
 static bool push_live(struct leaked_finder *finder, struct marker *marker)
 {
     const struct g2h_graph *graph = finder->graph;
@@ -889,9 +890,9 @@ static void find_lists_in(struct leaked_finder *finder, const struct conditions 
     }
 }
 
-/* Lists the sudogs of the goroutines that wait for a sync.Cond and are not live, or whose sudog
- * does not lead to the sync.Cond. Returns false if memory runs out. The first is so from 1.26 on.
- */
+/* Lists sudogs of goroutines that wait for a sync.Cond: from 1.26 on those of goroutines that are
+ * not live, before that those that do not lead to their sync.Cond. Returns false if memory runs
+ * out. */
 static bool conditions_list(const struct leaked_finder *finder, struct conditions *conditions)
 {
     uint32_t known;
@@ -976,7 +977,8 @@ static struct g2h_error *wake_notified(struct leaked_finder *finder)
 /* ---- the whole search ---- */
 
 /* Prepares the search: marks all records of goroutines (runtime.g), which lead to everything and
- * must not be entered, and finds what the blocked goroutines hold and wait on. */
+ * must not be entered, and finds which roots are blocked goroutines', what these wait on, and the
+ * handles of weak pointers. */
 static struct g2h_error *leaked_init(struct leaked_finder *finder)
 {
     const struct g2h_graph *graph = finder->graph;

@@ -480,8 +480,7 @@ static struct g2h_error *reach_in_order(struct g2h_graph *graph, struct owners *
 }
 
 /* Marks what the roots reach, finds owners, decides the tentative edges, and hangs the garbage
- * below
- * "(unreachable)". Before that adds the name "element", which weak edges get in place of an index
+ * below its node. Before that adds the name "element", which weak edges get in place of an index
  * (weak_element). The boundaries, where walks end, are needed only here. */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
 {

@@ -178,7 +178,7 @@ static struct g2h_error *note_pointers_task(void *context, size_t task, unsigned
     return NULL;
 }
 
-/* Notes the objects that a root refers to. */
+/* Marks listed values as shared if a root points to them. */
 static void note_root_pointers(void *context, struct pointers *pointers)
 {
     uint64_t offset, value;
@@ -639,8 +639,8 @@ static bool moved_go_through(struct moving *moving, move_vector *moves)
 }
 
 /*
- * Goes through the moves. Adds the survivors found to *found, and leaves in *moves
- * further moves to be followed afterwards. Error: G2H_ERROR_MEMORY.
+ * Goes through the moves. Adds the survivors found to *found, and leaves in *moves further moves to
+ * be followed afterwards. Error: G2H_ERROR_MEMORY.
  *
  * The bits of visited objects remain for later calls, so that no object is visited twice.
  */

@@ -487,9 +487,8 @@ void scripts_append_events(const struct scripts *scripts, struct text *text)
 
 /* Appends the path of a file below a directory, which may be at another depth in the line table:
  * example.com/app/pkg/file.go is DIRECTORY/pkg/file.go. Tries the path with fewer and fewer parts
- * at its begin; if no such file can be read, appends the last one tried. Returns false if the path
- * has
- * "..", or if memory runs out. */
+ * at its begin; if no such file can be read, appends the last one tried. Returns false if memory
+ * runs out, or if the path has "..". */
 static bool append_below(const char *directory, const char *file, size_t size, struct text *text)
 {
     const size_t before = text->size;

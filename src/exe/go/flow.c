@@ -4,7 +4,8 @@
  * first to the last: the state says which value each register and slot of the frame holds. Where
  * paths join, states are merged (flow_meet); at the head of a loop, words that the loop writes are
  * new values. A fact is a piece of evidence about a value, as "it is passed to runtime.makemap with
- * this type". A product is a multiple of another value, as the index of an array is.
+ * this type". A product is a multiple of another value, such as an index times the size of an
+ * element.
  */
 #include "exe/go/flow.h"
 
@@ -177,9 +178,10 @@ static bool product_of_any(struct flow *flow, uint32_t product, uint32_t *ret)
            flow_add_value(flow, FLOW_PRODUCT, 0, flow_value_at(flow, product)->number, ret);
 }
 
-/* Gets the value of a word where two paths join: the one that both agree on; a product if one is
- * one, without its factor if both differ; the other one if one is zero, for a nil pointer says
- * nothing about the type; else a new value that joins both. Returns false if memory runs out or the
+/* Gets the value of a word where two paths join. If both have the same value, it is that one. If
+ * one has a product, it is a product, whose factor is known unless the other has a product by
+ * another factor. If one has zero, it is the value of the other, for a nil pointer says nothing
+ * about the type. Else it is a new value that joins both. Returns false if memory runs out or the
  * values are too many. */
 static bool flow_meet(struct flow *flow, uint32_t a, uint32_t b, uint32_t *ret)
 {
@@ -420,9 +422,10 @@ static bool enter_loop(struct flow *flow, uint32_t index)
     return true;
 }
 
-/* Adds the values of words at a jump back to the head of a loop, which is at index, to those at the
- * head: for each word that of the first such jump where it is another, as a FLOW_JOIN has two
- * values. Does nothing if no state is kept for the head. */
+/* At a jump back to the head of a loop, which is at index, adds the values that words have now to
+ * the values that enter_loop() has made for them. Each of these has room for one: it keeps that of
+ * the first jump where the word has another value than at the head. Does nothing if no state is
+ * kept for the head. */
 static void end_loop(struct flow *flow, uint32_t index, const uint32_t *state)
 {
     if (flow->loop_states.data[index] == 0)
@@ -542,11 +545,12 @@ static struct flow_value *index_of(const struct flow *flow, uint32_t value)
     return flow_value_at(flow, value);
 }
 
-/* Returns the elements between which an operand's index selects, if they consist of words, in an
- * array whose word at a place is used: an address, or another number for it. How many there are is
- * not known if the displacement leads to a later one: code compares i + 1 with the number for
- * list[i+1], but the index is i. Nor is it if the index has selected from another array since it
- * was compared: the check for this one may be in a form that is not followed. */
+/* Returns the elements of an array between which an operand's index selects, if they consist of
+ * words. place tells the array from others: it is the address of the word that is used, or a number
+ * in its place. How many elements there are is not known if the displacement leads to a later one:
+ * code compares i + 1 with the number for list[i+1], but the index is i. Nor is it if the index has
+ * selected from another array since it was compared: the check for this one may be in a form that
+ * is not followed. */
 static struct flow_array array_of(const struct flow *flow, const struct instruction *operand,
                                   uint32_t index, uint64_t place)
 {
@@ -566,8 +570,7 @@ static struct flow_array array_of(const struct flow *flow, const struct instruct
 }
 
 /* Returns whether a memory operand is in data or bss, and gets its address. An operand with an
- * index is in an array, whose elements are as large as the index's scale. list[i-1] is not
- * reported: at i = 0 it is before the array. */
+ * index is in an array (array_of()). list[i-1] is not reported: at i = 0 it is before the array. */
 static bool static_address_of(const struct flow *flow, const struct instruction *instruction,
                               struct static_address *ret)
 {
@@ -708,8 +711,10 @@ static bool element_of_argument(const struct flow *flow, const struct instructio
     return ret->array.distance != 0;
 }
 
-/* Records a store through a pointer from data, bss or an argument, or of a value from data or bss,
- * or of the address of a part of an argument's target. Returns false if memory runs out. */
+/* Records a store to memory at an offset from base, if base comes from data, bss or an argument, or
+ * is an address inside of what another value points to; or if the stored value comes from data or
+ * bss, or is the address of a part of what an argument points to. Returns false if memory runs
+ * out. */
 static bool add_store(struct flow *flow, uint32_t base, struct flow_offset offset, uint32_t value)
 {
     base = offset_base(flow, base, &offset);
@@ -936,10 +941,11 @@ static bool add_address(struct flow *flow, uint32_t index, uint32_t *ret)
     return true;
 }
 
-/* Handles a comparison of a register with a number, or a mask: as an index it is less. Go checks
- * each index with the number of the array's elements, or knows by another check that it is less; so
- * an array has as many elements as the least number that its index is compared with. Returns false
- * if memory runs out or there are too many values. */
+/* Handles a comparison of a register with a number, or a mask: if the register is used as an index,
+ * it is less than the number, or the mask's bound. Go compares each index with the number of the
+ * array's elements, or knows by another check that it is less; so an array has as many elements as
+ * the least number that its index is compared with. Returns false if memory runs out or there are
+ * too many values. */
 static bool flow_bound(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];
@@ -980,9 +986,9 @@ static bool load_address(struct flow *flow, uint32_t index)
 }
 
 /* Handles all other instructions, which may write registers, and the memory that they name. The
- * result of such an operation on a product may be one; but what a product is subtracted from is
- * not made one: i % 10 is i - i / 10 * 10. Returns false if memory runs out or there
- * are too many values. */
+ * result of such an operation on a product counts as one; but a difference does so only if what is
+ * subtracted from is a product: i % 10 is i - i / 10 * 10, and an index. Returns false if memory
+ * runs out or there are too many values. */
 static bool flow_other(struct flow *flow, uint32_t index)
 {
     const struct instruction *one = &flow->code.data[index];

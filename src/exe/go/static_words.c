@@ -2,8 +2,8 @@
  * static_words: collects what the code of all functions says of the words of data and bss; see
  * static_words.h. flow.c reads one function; here its facts about values from data or bss are kept.
  * Facts about arguments are kept as well (struct arguments), and joined with the words that callers
- * pass, when all functions have been read. Each word's users are the functions that set and use it,
- * by which words of stripped programs are named.
+ * pass, when all functions have been read. A word's user is one of the functions that set or use
+ * it: words of stripped programs are named by it.
  */
 #include "exe/go/static_words.h"
 
@@ -329,11 +329,11 @@ static bool add_stores(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Returns whether what callers pass as an argument is evidence of its type, if the function has no
- * floating-point arguments, which are described like others but are in other registers: not if the
- * function does not have that argument, and the word is in its register by chance; nor if it is a
- * receiver, whose type is known; the data word of an interface; or of a function that is the code
- * of several generic ones. */
+/* Returns whether what callers pass as an argument is evidence of its type. It is none if the
+ * function does not have that argument (the word is in its register by chance), or is the code of
+ * several generic ones; nor if the argument is a receiver, whose type is known, or the data word of
+ * an interface. The caller knows that the function has no floating-point arguments, which are
+ * described like others but are in other registers. */
 static bool is_of_one_type(const struct flow *flow, uint32_t number)
 {
     const uint32_t function = number / ARGUMENTS;
@@ -400,8 +400,8 @@ static bool arguments_add_passes(struct arguments *arguments, uint64_t *left)
     return true;
 }
 
-/* Returns whether a value is the first result of a call of a known function, and gets the number of
- * this result. Returns false if memory runs out; *ret is NONE if the value is none. */
+/* If a value is the first result of a call of a known function, gets the number of this result;
+ * *ret is NONE for other values. Returns false if memory runs out. */
 static bool result_of(struct arguments *arguments, uint32_t value, uint32_t *ret)
 {
     const struct flow_value *one = &arguments->flow->values.data[value];
@@ -410,8 +410,9 @@ static bool result_of(struct arguments *arguments, uint32_t value, uint32_t *ret
            arguments_number_of(arguments, one->other - 1, RESULT, ret);
 }
 
-/* Adds the facts about a value that is a result: the pointer of a string may be stored to the slot
- * beside that of a type by chance. Returns false if memory runs out. */
+/* If a value is the first result of a call, adds the facts about it as facts about this result.
+ * That it is an interface's data word is none of them, see add_facts_to(): the pointer of a string
+ * may by chance be stored to the slot beside that of a type. Returns false if memory runs out. */
 static bool add_facts_of_result(struct arguments *arguments, uint32_t value, uint64_t *left)
 {
     uint32_t result;
@@ -471,9 +472,10 @@ static bool note_reach(struct arguments *arguments, uint32_t argument, uint64_t 
     return true;
 }
 
-/* Notes how far the function that was read last uses what its arguments point to. How much of a
- * slice or string it uses depends on the length, and assembler code, which has no description, uses
- * more or less. Returns false if memory runs out. */
+/* Notes how far the function that was read last uses what its arguments point to, of those that are
+ * described and no part of a larger one: how much of a slice or string it uses depends on the
+ * length, and assembler code, which has no description, uses more or less. Returns false if memory
+ * runs out. */
 static bool add_reach(struct arguments *arguments)
 {
     const struct flow *flow = arguments->flow;
@@ -698,9 +700,9 @@ static int compare_extents(const void *a, const void *b)
     return COMPARE(one->address, other->address);
 }
 
-/* Finds the memory that variables have at least: as far as functions use it that get the address,
- * or pass it on in up to ROUNDS calls. Extents of one word say nothing; those that overlap are
- * joined. Returns false if memory runs out. */
+/* Finds how large variables are at least: as large as the part that functions use which get the
+ * address, directly or passed on in up to ROUNDS further calls. Extents of one word say nothing;
+ * those that overlap are joined. Returns false if memory runs out. */
 static bool find_extents(struct arguments *arguments, struct static_words *words)
 {
     const uint64_t word = sizeof(uint64_t);
@@ -1119,8 +1121,9 @@ static void join_arrays(static_array_vector *list)
     list->count = kept;
 }
 
-/* Ends an array where code uses a word, after the last one that it uses by the index, unless that
- * is a field which it uses by the index in the first element: there may be another variable. */
+/* Ends an array at the first word behind the last one that code uses by the index, if code uses it
+ * in another way: another variable may be there. Words at the place of a field which code uses by
+ * the index in the first element do not count. */
 static void cut_array(const struct static_words *words, struct static_array *array)
 {
     const struct static_user *users = words->users.data;
@@ -1185,8 +1188,8 @@ static bool is_numbered(struct g2h_bytes part)
     return false;
 }
 
-/* Returns whether a function is main.main, or one in it: main.main.func1. In it may be one of
- * another function that is inlined there: main.main.Limit.func2. */
+/* Returns whether a function is main.main, or one in it: main.main.func1; but not one of another
+ * function that is inlined there: main.main.Limit.func2. */
 static bool is_in_main(struct g2h_bytes name)
 {
     static const char of_main[] = "main.main";
