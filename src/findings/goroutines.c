@@ -891,8 +891,27 @@ static bool push_other_keepers(const struct finalized_reach *own, struct finaliz
     return true;
 }
 
-/* Finds out whether another finalizer or cleanup, which may run, reaches an object: it may free it,
- * by what it does. function: what the object's own finalizer or cleanup calls, or UINT32_MAX. */
+/* Sets *ret to whether a weak pointer that is not garbage leads to something that is marked: the
+ * program may get it, and cut what keeps the object. What a cleanup has is no weak pointer,
+ * although it has such an edge to its object. Goes over all pointers. */
+static struct g2h_error *find_weak(const struct finalized_reach *own, bool *ret)
+{
+    const struct findings *findings = own->findings;
+    const uint64_t synthetics = g2h_view_account(findings->view)->first_object;
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(findings->view, &edges));
+    g2h_edges_begin_targets(edges, 0, g2h_view_node_count(findings->view));
+    while (!*ret && g2h_edges_next(edges, &edge))
+        *ret = (edge.flags & G2H_EDGE_WEAK) != 0 && bits_have(own->marks, edge.target) &&
+               edge.source >= synthetics && !findings_is_dead(findings->view, edge.source) &&
+               object_of_cleanup(findings, edge.source) == UINT32_MAX;
+    return NULL;
+}
+
+/* Finds out whether something else may free an object: another finalizer or cleanup, which may run,
+ * reaches it, or a weak pointer leads to what it reaches. function: what the object's own finalizer
+ * or cleanup calls, or UINT32_MAX. */
 static struct g2h_error *finalized_is_reached(const struct findings *findings, uint32_t object,
                                               uint32_t function, bool *ret)
 {
@@ -903,7 +922,7 @@ static struct g2h_error *finalized_is_reached(const struct findings *findings, u
                finalized_reach_drain(&own));
     TRY_MEMORY(push_other_keepers(&own, &others) && finalized_reach_drain(&others));
     *ret = bits_have(others.marks, object);
-    return NULL;
+    return find_weak(&own, ret);
 }
 
 /* Sets *ret to why a finalizer or a cleanup never runs: the object, or the function that is to be

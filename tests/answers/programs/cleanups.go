@@ -31,6 +31,12 @@
 //	says[plain] ^      (held by|example)     main\.bHeld\[\d+\]$
 //	never never freed
 //
+// The program may get what holds them by weak pointers, and cut it:
+//
+//	case weak SHAPE=weak
+//	says ^  1 .* of the heap   3,000 (main\.bState|func runtime\.AddCleanup.*)
+//	never never freed
+//
 //	case waiting SHAPE=waiting
 //	from 1.25
 //	says ^      blocked by  goroutine \d+ \[select \(no cases\)\] main\.openWell\.func1 \S+ ← runtime\.run
@@ -47,6 +53,7 @@ import (
 	"os"
 	"runtime"
 	"time"
+	"weak"
 )
 
 type aMapping struct {
@@ -66,6 +73,7 @@ type bState struct{ of any }
 
 var aHeld []*aMapping
 var bHeld []*bMapping
+var bKnown []weak.Pointer[bMapping]
 
 // use captures what it is given in one more closure, so that the function does not capture the mapping itself: since Go 1.26
 // that panics.
@@ -77,7 +85,10 @@ func use(of any) func() {
 func open(shape string) {
 	m := &bMapping{name: shape, page: make([]byte, 2000), state: &bState{}}
 	switch shape {
-	case "argument", "neighbours":
+	case "argument", "neighbours", "weak":
+		if shape == "weak" {
+			bKnown = append(bKnown, weak.Make(m))
+		}
 		m.state.of = m
 		runtime.AddCleanup(m, func(s *bState) { s.of = nil }, m.state)
 	case "pair":
@@ -121,5 +132,6 @@ func main() {
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
 	runtime.KeepAlive(bHeld)
+	runtime.KeepAlive(bKnown)
 	runtime.KeepAlive(aHeld)
 }
