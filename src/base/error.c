@@ -13,8 +13,8 @@
 #include "base/text.h"
 
 /*
- * A code and a message. Only the "no memory" error is static, because it must not need
- * memory itself.
+ * A code and a message. Only the "no memory" error is static, because it must not need memory
+ * itself.
  */
 
 struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};

@@ -112,9 +112,9 @@ static void hold_mask(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-/* Begins to write the heap of a process. From now on the first ending signal only
- * prints what is at stake, and a second one ends the program. The messages are made now, as signal
- * handlers may not format text. */
+/* Begins to write the heap of a process. From now on the first ending signal only prints what is at
+ * stake, and a second one ends the program. The messages are made now, as signal handlers may not
+ * format text. */
 void hold_begin(uint64_t pid, pid_t but)
 {
     struct sigaction old;

@@ -58,10 +58,10 @@ static inline uint32_t components_end(const struct components *components, uint3
 /* ==== the graph, cut into parts by owners, for dominators ====
  *
  * A region is the nodes that one owner (owners.h) alone reaches. The owner is a group of the roots,
- * or a shared entry (several.h), which is a node that several groups hold. Edges from
- * outside a region lead only to its entry, the group's or shared entry's own node, so that
- * dominators within the region depend on its own edges only: each region can be processed by
- * another thread. The root's region has the nodes that no other group owns; garbage is one region.
+ * or a shared entry (several.h), which is a node that several groups hold. Edges from outside a
+ * region lead only to its entry, the group's or shared entry's own node, so that dominators within
+ * the region depend on its own edges only: each region can be processed by another thread. The
+ * root's region has the nodes that no other group owns; garbage is one region.
  *
  * The dominator of an entry is a synthetic node of the root's region: the last one above all groups
  * that hold the entry.

@@ -245,8 +245,8 @@ static inline bool is_first(uint32_t *leaf, uint32_t from)
            known == (SOURCES_LEAF | from);
 }
 
-/* Moves a leaf's dominator up to the nearest common ancestor with from, another source. A leaf
- * without source so far (SOURCES_LEAF) stays as it is. Several threads may do so at once. */
+/* Moves a leaf's dominator up to the nearest common ancestor with from, another source. One that is
+ * the root already (0, with SOURCES_LEAF) stays. Several threads may do so at once. */
 static inline void hold_leaf(const struct sources_sorting *sorting, uint32_t *leaf, uint32_t from)
 {
     uint32_t common;

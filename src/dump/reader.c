@@ -28,12 +28,7 @@
  * more than 800 lines.
  */
 
-/*
- * Gets the offsets, unchecked, of the next two fields if both are pointers with the usual kind
- * number and have offsets of two bytes each or three bytes each, as nearly all fields of a long
- * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
- * At least eight bytes must be left.
- */
+/* The usual number of the kind of pointer fields, which fields_peek_pair() expects. */
 enum { USUAL_POINTER = 1 };
 
 /* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from

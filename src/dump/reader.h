@@ -143,6 +143,12 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
     return true;
 }
 
+/*
+ * Gets the offsets, unchecked, of the next two fields if both are pointers with the usual kind
+ * number, 1, and have offsets of two bytes each or three bytes each, as nearly all fields of a long
+ * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
+ * At least eight bytes must be left.
+ */
 static inline void fields_peek_pair(const uint8_t *at, uint64_t ret[2], size_t *ret_size)
 {
     uint64_t bytes;

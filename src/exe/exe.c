@@ -24,8 +24,8 @@
 
 /* ==== opening an executable, and looking up addresses ====
  *
- * This file opens the executable and its separate debug file, reads the data that
- * depends on the process, and looks up addresses.
+ * Opens the executable and its separate debug file, reads what depends on the process, and looks up
+ * addresses.
  */
 
 struct variable {

@@ -1,9 +1,10 @@
 /*
  * held_together: groups the variables of a package that hold memory together; see held_together.h,
  * which has the idea. A member is what an edge of a package leads to: a variable, or an object. A
- * set is the members that lead to an object: each object has one, OF_NONE or the sets of one or
- * several members. together_spread() passes sets along pointers in waves until nothing changes;
- * then the sets with most bytes are chosen, and their members joined to groups.
+ * set is the members that lead to an object: each object has one, of one or several members of a
+ * package, OF_NONE, or OF_SEVERAL_PACKAGES. together_spread() passes sets along pointers in waves
+ * until nothing changes; then the sets with most bytes are chosen, and their members joined to
+ * groups.
  */
 #include "graph/held_together.h"
 
@@ -15,13 +16,13 @@
 #include "base/map.h"
 
 enum {
-    MOST_HOLDERS = 8,       /* of a set; larger ones are all members of such sets */
-    MOST_SETS = 1 << 16,    /* of several; and so are those that are found later */
-    MOST_SHARED = 16,       /* objects that a set holds together and that are listed */
-    MOST_CLOSED = 64,       /* sets after which it is found out again which others matter */
-    RECENT = 64,            /* merges that are found at once; a power of two */
-    SMALL_PART = 100,       /* of what a package holds: one percent may be in no row */
-    OF_NONE = 0,            /* a set: nothing has reached the object */
+    MOST_HOLDERS = 8,    /* of a set; one set of a package stands for all with more (many) */
+    MOST_SETS = 1 << 16, /* of several members; many stands for those that are found later, too */
+    MOST_SHARED = 16,    /* objects that a set holds together and that are listed */
+    MOST_CLOSED = 64,    /* how often it is found out again, when a set is closed, which matter */
+    RECENT = 64,         /* merges that are found at once; a power of two */
+    SMALL_PART = 100,    /* of what a package holds: one percent may be in no row */
+    OF_NONE = 0,         /* a set: nothing has reached the object */
     OF_SEVERAL_PACKAGES = 1 /* a set */
 };
 
@@ -77,7 +78,7 @@ struct together_finder {
     object_vector later; /* objects of which the set has changed since they were walked */
     bool is_again;       /* the wave is of the latter */
     bool any_open;       /* objects of some chosen set may still be listed */
-    unsigned closed;     /* sets of which no more objects are */
+    unsigned closed;     /* sets of which no more objects are listed */
     struct recent_merge recent[RECENT];
     struct map merged;     /* two sets → their union */
     struct map by_holders; /* hash of holders → set */
@@ -505,8 +506,9 @@ static bool has_more(const struct held_package *package)
     return package->shared_bytes > package->bytes / SMALL_PART;
 }
 
-/* Chooses the sets that hold most of what is in no row, and makes groups of their holders. A member
- * to which what others hold leads is only below a group if these are in it, too. */
+/* Chooses the sets that hold most of what is in no row, and makes groups of their holders. If what
+ * other members hold leads to a member of a group, these others join it, too: else that member's
+ * memory would not belong to the group alone. */
 static struct g2h_error *choose_sets(struct together_finder *finder)
 {
     _cleanup_vector_ VECTOR(struct sized_set) sized = {0};

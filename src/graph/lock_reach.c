@@ -39,8 +39,8 @@ static uint64_t reach_of_value(const struct g2h_graph *graph, uint32_t number, u
     return reach;
 }
 
-/* Returns the bytes that a pointer in an object leads to, or REACH_UNKNOWN. A type that
- * is only guessed does not count: a guess is no proof. */
+/* Returns the bytes that a pointer in an object leads to, or REACH_UNKNOWN. A type that is only
+ * guessed does not count: a guess is no proof. */
 uint64_t reach_from_object(const struct g2h_graph *graph, uint32_t object, uint64_t offset)
 {
     const struct g2h_bytes contents = heap_contents(graph->heap, object);

@@ -501,8 +501,9 @@ struct g2h_error *death_box_reserve(struct death_box *box)
     return error == 0 ? NULL : attach_refuse(box->pid, error, true);
 }
 
-/* Returns whether the process has been killed, but not ended yet. Its threads then have the signal,
- * until they take it; after that the seized one stops at its end, "t (tracing stop)". */
+/* Returns whether the process has been killed, or has ended, so that its state cannot be read. The
+ * threads of one that has been killed have the signal until they take it; after that the seized one
+ * stops at its end, "t (tracing stop)". */
 static bool is_killed(const struct death_box *box)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -555,7 +556,7 @@ struct g2h_error *death_box_prepare(struct death_box *box)
 
 /* Returns whether more memory is to be reserved for a process that now has this many bytes: if the
  * reserve is smaller than it should be, and either was disturbed, or the process has grown by half
- * of the margin; after a refusal only every RETRY seconds. */
+ * of the margin; after a refusal every RETRY seconds, and only then. */
 static bool wants_memory(const struct death_box *box, uint64_t resident)
 {
     const struct death_reserve *reserve = &box->reserve;
@@ -699,8 +700,8 @@ struct g2h_error *death_box_copy(struct death_box *box, struct death *ret)
     return death_box_explain(box, error);
 }
 
-/* Copies the process while it lives. Ends the following of ages, copies, and gives back what of the
- * reserve the copy did not take. */
+/* Copies the process while it lives. Holds the watch of ages (death_box_take_back() lets it go on),
+ * copies, and gives back what of the reserve the copy did not take. */
 struct g2h_error *death_box_copy_living(struct death_box *box, struct death *ret)
 {
     const struct attach_options options = {.space = &box->reserve.space};

@@ -64,8 +64,8 @@ struct scratch {
 };
 
 /* Chooses the directory for a heap of so many bytes, by creating a file that has no name in each of
- * them, and measures the room. ret->output, is_directory, part
- * and file, -1 at first, are the caller's. */
+ * them, and measures the room. The caller sets scratch->output, is_directory, part and, at first to
+ * -1, file. */
 void scratch_choose(struct scratch *scratch, uint64_t bytes);
 
 void scratch_deinit(struct scratch *scratch);

@@ -75,9 +75,8 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
 
 /*
  * Appends the name of the pointer at an offset of a bucket or group: [#index], or […] if there is
- * only one entry, then (key) if the
- * pointer is in the key, and the path in the key or elem. index is the number of its slot in the
- * array.
+ * only one entry, then (key) if the pointer is in the key, and the path in the key or elem. index
+ * is the number of its slot in the array.
  */
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
                               uint64_t offset, uint64_t index, struct text *text);

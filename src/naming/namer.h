@@ -13,8 +13,8 @@
  *
  * The name of an edge between objects is not stored but made from a key, which holds what
  * distinguishes the name: the offset in the source, the array element, the dynamic type of an
- * interface. Keys are collected once, interned all at once in ascending order, and
- * looked up whenever an object's pointers are walked.
+ * interface. Keys are collected once, interned all at once in ascending order, and looked up
+ * whenever an object's pointers are walked.
  */
 
 /*

@@ -495,8 +495,7 @@ void database_finalize(sqlite3_stmt **statement)
 
 /* ==== offers numbers in memory as rows of a table that SQL can select from ====
  *
- * It is a virtual table without arguments, as SQLite's documentation describes
- * it.
+ * It is a virtual table without arguments, as SQLite's documentation describes it.
  */
 
 /* The most numbers that a row has: columns c0, c1 … */

@@ -31,9 +31,8 @@ struct database;
 struct g2h_error *database_create(int fd, const char *name, struct database **ret);
 
 /* Opens or creates the database at a path, with permissions that are no wider than those of a dump
- * (fstat(); NULL: any), and begins to write. Its triggers do not run, and its views cannot be
- * used. Waits some minutes at most for other processes that
- * write to it. Errors: as above. */
+ * (fstat(); NULL: any), and begins to write. Its triggers do not run, and its views cannot be used.
+ * Waits some minutes at most for other processes that write to it. Errors: as above. */
 struct g2h_error *database_open(const char *path, const struct stat *dump, struct database **ret);
 
 /* Removes the permissions that the dump does not have from a database that was opened by its path,

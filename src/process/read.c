@@ -268,8 +268,7 @@ struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
 
 /* ==== which of the Go files mapped by a process share the runtime that is read ====
  *
- * The files with Go code that a process has mapped; see
- * include/go2heapsnapshot/process.h.
+ * The files with Go code that a process has mapped; see include/go2heapsnapshot/process.h.
  */
 
 /* A process has a few hundred libraries, and at most this many mappings, unless vm.max_map_count is

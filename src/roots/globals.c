@@ -1014,8 +1014,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
  * by which typing got there: cache.items, c.order[0].
  */
 
-/* The most values in such a name, besides the first one; values before them are shown as
- * "…". */
+/* The most values in such a name, besides the first one; values before them are shown as "…". */
 enum { PATH_STEPS = 32 };
 
 /* Returns whether the word at an offset of a type is a map's pointer to its entries, which the map

@@ -522,7 +522,7 @@ uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32
 
 /* Adds the members to a struct that build_struct() has made (number; TYPE_NONE if it could not).
  * Places the members that the release has one after the other, each aligned, as the Go compiler
- * does. arguments: the types that the members' types call $0, $1 …
+ * does. arguments: the types that the members' types call $0, $1 ….
  * Returns false, and leaves the struct without fields, if a member's type is unknown or absurdly
  * large, or if memory runs out. */
 bool build_fill(struct runtime_types *runtime, uint32_t number, const struct member *members,

@@ -16,8 +16,8 @@
 /* ---- limits ---- */
 
 /* A type may claim to be an array of 2^60 structs. A type that exceeds these limits has no map; but
- * a value of such an array can still be treated as an array of its elements. Work is
- * measured in words of maps that are made. */
+ * a value of such an array can still be treated as an array of its elements. Work is measured in
+ * words of maps that are made. */
 enum {
     MAP_FIELDS_MOST = 1 << 16,
     MAP_WORDS_MOST = 1 << 18,

@@ -48,8 +48,8 @@ struct pointer_map {
     uint8_t *code;        /* the words encoded as in a dump's field list, without the end mark */
     uint32_t code_size;
     /* False if the contents of values are not known, or the map is too large, or it is large and
-     * smaller maps have used up the budget (pointer_map.c). Then the map has no fields and
-     * no words. */
+     * smaller maps have used up the budget (pointer_map.c). Then the map has no fields and no
+     * words. */
     bool known;
 };
 

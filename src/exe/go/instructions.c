@@ -2,8 +2,9 @@
  * instructions: decodes single machine instructions into the few kinds that flow.c follows: loads,
  * stores, moves, additions, calls and jumps; see instructions.h. The first part is arm64, whose
  * instructions have 32 bits; the second amd64, whose instructions have any number of bytes, so that
- * tables say which operands an opcode has and which registers it writes. An instruction that is not
- * known ends the function; one that is only not followed says which registers it writes.
+ * tables say which operands an opcode has and which registers it writes. If an instruction is not
+ * known, flow.c learns nothing of its function; one that is only not followed says which registers
+ * it writes.
  */
 #include "exe/go/instructions.h"
 
@@ -28,8 +29,7 @@ static void set_bound(struct instruction *ret, uint8_t to, bool is_mask, int64_t
 
 /* ==== arm64's part of exe/go/instructions.h ====
  *
- * The encoding: Arm Architecture Reference Manual for
- * A-profile, C4. Each instruction has 32 bits.
+ * The encoding: Arm Architecture Reference Manual for A-profile, C4. Each instruction has 32 bits.
  */
 
 /* Number 31 is the stack pointer in an address operand, and otherwise the zero register. */
@@ -298,8 +298,7 @@ static bool instruction_read_arm64(struct g2h_bytes code, uint64_t address, stru
 
 /* ==== instructions of amd64, and of both ====
  *
- * Amd64's encoding: Intel's Software Developer's Manual,
- * volume 2.
+ * Amd64's encoding: Intel's Software Developer's Manual, volume 2.
  */
 
 enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };
@@ -513,8 +512,8 @@ static uint8_t bytes_written(const struct decoding *decoding, uint8_t opcode)
     return is_of_16_bits(decoding) ? 2 : 4;
 }
 
-/* Returns the same for opcodes after the byte 0F. Most operate on vectors: what is not listed
- * writes neither. */
+/* Returns what operands_written() does, for opcodes after the byte 0F. Most operate on vectors:
+ * what is not listed writes neither operand. */
 static enum written_operands operands_written_0f(const struct decoding *decoding, uint8_t opcode)
 {
     if (opcode >= 0x40 && opcode < 0x50) /* cmov */
@@ -590,7 +589,7 @@ static uint32_t registers_written(const struct decoding *decoding, enum written_
 }
 
 /* Returns the registers that an opcode of amd64 writes beside those that ModRM names. The last ones
- * are cwde, fnstsw, and arithmetic of rax and a number. */
+ * are cwde, fnstsw, arithmetic of rax and a number, and cdq. */
 static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
 {
     const uint8_t number = (uint8_t)((opcode & 7) | (decoding->rex & 1) << 3);

@@ -116,8 +116,7 @@ struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view
                                 struct ids *ids, struct strings *strings);
 void contexts_deinit(struct contexts *contexts);
 
-/* Returns the number of nodes for event handlers and groups, which come after those
- * of contexts. */
+/* Returns the number of nodes for event handlers and groups, which come after those of contexts. */
 static inline size_t contexts_handlers(const struct contexts *contexts)
 {
     return contexts->groups.count +

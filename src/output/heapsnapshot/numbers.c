@@ -194,9 +194,9 @@ static struct g2h_error *numbers_add_fields(struct numbers_finding *finding,
 /* ---- entries of maps ---- */
 
 /* Gets the name of a value by its entry's key: *ret_name is a string's number, or the index of an
- * element with KEY_NUMBER_ELEMENT. *ret is false if it is in no entry, or if the space
- * for names is used up. A key that is already a string of the output costs no space; the heap's own
- * strings follow those that are added, so a new one moves first_text. */
+ * element with KEY_NUMBER_ELEMENT. *ret is false if it is in no entry, or if the space for names is
+ * used up. A key that is already a string of the output costs no space; the heap's own strings
+ * follow those that are added, so a new one moves first_text. */
 static struct g2h_error *numbers_name_by_key(struct numbers_finding *finding, uint32_t node,
                                              const struct g2h_value *value, bool *ret,
                                              uint32_t *ret_name)

@@ -202,9 +202,8 @@ static bool drop_zeros(struct copy *copy, const struct piece *piece)
 }
 
 /* Reads a batch, and notes the pages that cannot be read, which stay empty. Adds what was read to
- * *bytes, and the system calls to *reads. Pages of which the
- * kernel could not say whether they were ever written to (is_maybe) are given back if they are
- * zeros. Returns 0 or an errno value. */
+ * *bytes, and the system calls to *reads. Pages of which the kernel could not say whether they were
+ * ever written to (is_maybe) are given back if they are zeros. Returns 0 or an errno value. */
 static int read_batch(struct copy *copy, const struct copy_batch *batch, uint64_t *bytes,
                       uint64_t *reads)
 {
