@@ -475,7 +475,8 @@ static void note_duration(struct watching *watching, double begin)
 }
 
 /* Converts a snapshot, in parallel with the thread that takes them. If it comes after the end of
- * the watch, only the dump is kept, unless the watch was to end with the one before. */
+ * the watch, only the dump is kept, unless the process had grown as much as --until-growth says:
+ * then the one before is the last. */
 static void convert_snapshot(void *context, void *item)
 {
     struct watching *watching = context;
@@ -642,8 +643,8 @@ static struct g2h_error *watching_end_ages(struct watching *watching)
 
 /* Watches a process, and takes snapshots until the watch ends. Snapshots are taken by this thread,
  * and converted by a second one beside it, so that a conversion does not delay the next snapshot.
- * Both end with an error as long as no snapshot has succeeded, or if memory runs out; other errors
- * are said, and end the watch if there are MOST_FAILED in a row. */
+ * An error of either ends the watch as long as no snapshot has succeeded, or if memory has run out;
+ * others are said, and end the watch if there are MOST_FAILED in a row. */
 struct g2h_error *watch_process(const struct options *options, struct series *series,
                                 const struct g2h_output_options *output_options,
                                 struct outcome *outcome)

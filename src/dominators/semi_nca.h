@@ -58,7 +58,7 @@ void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end);
 
 /* ==== the strong edges of a graph whose nodes have numbers in preorder, sorted by target ====
  *
- * They are the input of semi_nca.h, and of the dominators of leaves and of regions' entries.
+ * They are the input of semi_nca_run(), and of the dominators of leaves and of regions' entries.
  *
  * Leaves, which are objects that hold no others, have no numbers yet. Instead of a number,
  * preorder_of has for each leaf the number of the first node that was found to hold it, and in the

@@ -271,8 +271,8 @@ static void tiers_forget(struct g2h_graph *graph, struct owners *owners)
            (objects / TIERS_PER_WORD + 1) * sizeof(*graph->tiers.of_object));
 }
 
-/* Returns whether each object has a tier, unless it is garbage, and has the owner that its tier
- * says: a single one or several. */
+/* Returns whether each object that is not garbage has a tier, and whether the objects with a tier,
+ * and no others, have an owner or several. */
 static _asserted_ bool all_have_tiers(const struct g2h_graph *graph, const struct owners *owners,
                                       const uint64_t *marks)
 {

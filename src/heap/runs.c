@@ -249,7 +249,7 @@ bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, 
     return runs_add_object(reader, object, end) && close_run(reader);
 }
 
-/* Returns whether the chunk is to end, because it has many runs, or many slot classes. */
+/* Returns whether the chunk is to end, because it has many entries, or many slot classes. */
 bool run_reader_is_full(const struct run_reader *reader)
 {
     return reader->slot_classes.list.count >= SLOT_CLASSES_ENOUGH ||

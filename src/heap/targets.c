@@ -195,8 +195,8 @@ static inline void note_outside_word(const struct targets_finding *finding, stru
 }
 
 /* Adds the values of some of the 64 words from base on, those that have a bit in words, to the ones
- * whose targets are looked up; values outside of the heap's range are only counted. For dumps with
- * this machine's byte order. Returns false if memory runs out. */
+ * whose targets are looked up; those outside of the heap's range are counted and noted. For dumps
+ * with this machine's byte order. Returns false if memory runs out. */
 static inline bool find_of_words(const struct targets_finding *finding, struct block_work *work,
                                  const struct targets_source *source, uint64_t base, uint64_t words)
 {

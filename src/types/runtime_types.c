@@ -583,7 +583,7 @@ static void retype_timer(struct runtime_types *runtime, uint32_t type)
 }
 
 /*
- * Corrects the target of a pointer type that points to a timer or a coroutine (runtime_types.c).
+ * Corrects the target of a pointer type that points to a timer or a coroutine.
  *
  * Since Go 1.23 pointers to time.Timer and iter.coro lead to larger structures of the runtime, so
  * their target is changed to these.

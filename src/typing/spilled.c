@@ -273,7 +273,7 @@ static struct g2h_error *read_functions(struct spiller *spiller)
 /* ---- words ---- */
 
 /* Returns the address of the sync.Pool that a frame's function will put the word at an offset of
- * the frame into, or 0 if there is none or it is not known: spilled.c. */
+ * the frame into, or 0 if there is none or it is not known. */
 uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame *frame,
                      uint64_t offset)
 {

@@ -236,7 +236,7 @@ enum {
 struct die_spec {
     uint32_t name;  /* DW_AT_… */
     uint16_t form;  /* DW_FORM_… */
-    uint8_t size;   /* of the value: a number of bytes, or SIZE_… of die.h */
+    uint8_t size;   /* of the value: a number of bytes, or SIZE_… of die.c */
     int64_t number; /* the value, if the form is DW_FORM_implicit_const */
 };
 

@@ -90,7 +90,7 @@ static inline uint64_t reference_end(const struct descriptors *all, size_t index
 
 /* ==== the parts of descriptors ====
  *
- * Reads the parts of descriptors. descriptors.c finds them.
+ * Reads the parts of descriptors that have been found, see below.
  */
 
 enum { NAME_CHECKED = 64 }; /* first bytes of a name, which must be text; checking all is slow */

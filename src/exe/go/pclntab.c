@@ -67,7 +67,8 @@ static bool has_mark(const struct image *image, const struct mark *mark)
     return false;
 }
 
-/* Returns an error G2H_ERROR_NOT_EXE with the result. */
+/* Returns the error (G2H_ERROR_NOT_EXE) that the file is no Go executable, with what a mark says of
+ * it. */
 static struct g2h_error *refuse_not_go(const struct image *image)
 {
     for (size_t i = 0; i < COUNT_OF(marks); i++)
