@@ -233,8 +233,8 @@ static bool capacities_fill(struct g2h_capacities *capacities)
            add_types(capacities);
 }
 
-/* Finds the capacities of the arrays that slices lead to. Without types nothing is visited: the
- * runs stay empty. */
+/* Finds where slices, strings and maps are in types and variables, as far as `of` asks for them.
+ * Without types nothing is visited: the runs stay empty. */
 struct g2h_error *capacities_create(const struct g2h_graph *graph, enum capacities_of of,
                                     struct g2h_capacities **ret)
 {
