@@ -689,6 +689,17 @@ G2H_PUBLIC void g2h_windows_get(const struct g2h_windows *windows, uint32_t numb
 /* Returns the number of the window of an object; UINT32_MAX: none. */
 G2H_PUBLIC uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object);
 
+/*
+ * Finds the objects of which a pointer may use more than slices and strings say: one to an array of
+ * several elements, such as a *[4096]byte, or to a struct that has the array; an unsafe.Pointer; or
+ * one whose type is not known. asked and ret have a bit for each object of the heap: the bits of
+ * those objects of asked are set in ret to which such a pointer leads, from an object that is not
+ * garbage or from a variable of a package. Other roots are not examined. threads: as above. Errors:
+ * G2H_ERROR_MEMORY.
+ */
+G2H_PUBLIC struct g2h_error *g2h_view_find_whole(const struct g2h_view *view, const uint64_t *asked,
+                                                 unsigned threads, uint64_t *ret);
+
 /* ---- dominators ---- */
 
 /*

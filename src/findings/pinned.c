@@ -395,38 +395,19 @@ uint64_t pinned_word(const struct g2h_params *params, const uint8_t *bytes)
     return word;
 }
 
-/* Returns whether a pointer is one to an element of an array of arrays, by the name of its class:
- * *[64]uint8 to one of [][64]uint8. */
-static bool is_element_pointer(const struct g2h_value *value, const char *class, size_t size)
+/* Drops the arrays to which a pointer leads that may use all of them: a *[8]main.T, which points to
+ * the begin like a pointer to the first element, but whose type says that it may use all. */
+static struct g2h_error *drop_whole(struct pinned_finder *finder)
 {
-    return size == value->type_size + 1 && memcmp(class, "[]", 2) == 0 &&
-           memcmp(class + 2, value->type + 1, size - 2) == 0;
-}
-
-/* Sets *ret to whether an object has a pointer to the whole array: a *[8]main.T, which points to
- * its begin like a pointer to the first element, but whose type says that it may use all. */
-static struct g2h_error *has_array_pointer(const struct pinned_finder *finder, uint32_t holder,
-                                           const struct array *array, bool *ret)
-{
-    size_t size;
-    const char *class = findings_name_of(finder->findings->view, array->node, &size);
-    enum { MOST_VALUES = 1 << 20 }; /* of an object with more, it is not known: it may have one */
-    const struct g2h_params *params = g2h_heap_params(finder->heap);
-    struct g2h_values *values;
-    struct g2h_value value;
-    TRY(g2h_values_create(finder->findings->view, &values));
-    g2h_values_begin(values, holder);
-    *ret = false;
-    for (int i = 0; !*ret && g2h_values_next(values, &value); i++) {
-        /* A pointer to an array, unless the elements of this one are such arrays themselves. */
-        const bool is_to_array = value.kind == G2H_VALUE_POINTER && value.type_size > 2 &&
-                                 memcmp(value.type, "*[", 2) == 0 &&
-                                 !is_element_pointer(&value, class, size);
-        *ret =
-            i == MOST_VALUES || (is_to_array && value.size == params->pointer_size &&
-                                 pinned_word(params, value.data) == array->address + array->begin);
-    }
-    g2h_values_destroy(values);
+    const size_t words = g2h_heap_object_count(finder->heap) / 64 + 1;
+    _cleanup_free_ uint64_t *asked = calloc(words, sizeof(*asked));
+    _cleanup_free_ uint64_t *whole = calloc(words, sizeof(*whole));
+    TRY_MEMORY(asked && whole);
+    VECTOR_EACH(const struct array, array, finder->arrays)
+        bits_add(asked, array->object);
+    TRY(g2h_view_find_whole(finder->findings->view, asked, finder->findings->threads, whole));
+    VECTOR_EACH(struct array, array, finder->arrays)
+        array->is_known = array->is_known && !bits_have(whole, array->object);
     return NULL;
 }
 
@@ -441,24 +422,20 @@ static const struct array *first_array(const struct pinned_finder *finder)
     return first;
 }
 
-/* Sets *ret to whether the holder of the first array has it by a pointer to an element, not by a
+/* Returns whether the holder of the first array has it by a pointer to an element, not by a
  * slice. That is asked first, since most arrays belong to slices. */
-static struct g2h_error *may_be_pinned(struct pinned_finder *finder, bool *ret)
+static bool may_be_pinned(struct pinned_finder *finder)
 {
-    bool has_all;
     struct g2h_node holder;
     const struct array *array = first_array(finder);
     const uint32_t above = g2h_dominators_of(finder->findings->dominators, array->node);
     g2h_view_brief(finder->findings->view, above, &holder);
-    *ret = false;
     if (holder.object == UINT32_MAX)
-        return NULL;
+        return false;
     finder->looked_for = array;
     g2h_capacities_of_objects(finder->capacities, holder.object, holder.object + 1, see_slice,
                               finder);
-    TRY(has_array_pointer(finder, above, array, &has_all));
-    *ret = !finder->has_slice && !has_all;
-    return NULL;
+    return !finder->has_slice;
 }
 
 /* Returns whether an object's pointer may be one to a whole array: that of a channel to its buffer,
@@ -568,7 +545,6 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     _cleanup_(pinned_finder_deinit) struct pinned_finder finder = {
         .findings = findings, .heap = g2h_view_heap(findings->view)};
     const uint64_t count = findings_node(findings, item)->count;
-    bool is_possible;
     *ret = (struct pinned){0};
     if (!g2h_view_is_typed(findings->view))
         return NULL;
@@ -577,9 +553,9 @@ struct g2h_error *pinned_find(const struct findings *findings, uint32_t item, st
     if (finder.arrays.count == 0)
         return NULL;
     TRY(g2h_capacities_create(findings->view, &finder.capacities));
-    TRY(may_be_pinned(&finder, &is_possible));
-    if (!is_possible)
+    if (!may_be_pinned(&finder))
         return NULL;
+    TRY(drop_whole(&finder));
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_slice, &finder);
     TRY(g2h_edges_create(findings->view, &finder.edges));
     TRY(see_edges(&finder));
@@ -726,8 +702,8 @@ static bool views_may_be(struct views_finder *finder)
 }
 
 /* Finds out whether short slices or substrings keep large arrays or strings. Only slices and
- * strings of which the holders are known by type. They count if those that are barely used have
- * half of the bytes of the node or more. */
+ * strings of which the holders are known by type; what another pointer may use as a whole is not
+ * barely used. They count if those that are have half of the bytes of the node or more. */
 struct g2h_error *views_find(const struct findings *findings, uint32_t item, struct views *ret)
 {
     _cleanup_(views_finder_deinit) struct views_finder finder = {.heap =
@@ -745,12 +721,16 @@ struct g2h_error *views_find(const struct findings *findings, uint32_t item, str
     if (!views_may_be(&finder))
         return NULL;
     g2h_capacities_of_objects(finder.capacities, 0, UINT32_MAX, see_view, &finder);
-    _cleanup_free_ uint64_t *rooted =
-        calloc(g2h_heap_object_count(finder.heap) / 64 + 1, sizeof(*rooted));
-    TRY_MEMORY(rooted);
-    TRY(pinned_mark_rooted(findings->view, rooted));
+    const size_t words = g2h_heap_object_count(finder.heap) / 64 + 1;
+    _cleanup_free_ uint64_t *asked = calloc(words, sizeof(*asked));
+    _cleanup_free_ uint64_t *used = calloc(words, sizeof(*used));
+    TRY_MEMORY(asked && used);
+    VECTOR_EACH(const struct viewed, viewed, finder.list)
+        bits_add(asked, viewed->object);
+    TRY(g2h_view_find_whole(findings->view, asked, findings->threads, used));
+    TRY(pinned_mark_rooted(findings->view, used));
     VECTOR_EACH(struct viewed, viewed, finder.list) {
-        if (!is_barely_used(viewed) || bits_have(rooted, viewed->object))
+        if (!is_barely_used(viewed) || bits_have(used, viewed->object))
             continue;
         ret->count++;
         ret->bytes += viewed->size;

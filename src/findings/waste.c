@@ -1199,26 +1199,42 @@ static void waste_finder_deinit(struct waste_finder *finder)
     free(finder->windows);
 }
 
-/* Drops the slices in arrays to which frames or other roots point, and takes such strings for used:
- * these may use all of them. Arrays with a window are known, and are not in the lists that count.
- */
-static struct g2h_error *drop_rooted(struct waste_finder *finder)
+/* Marks the arrays and strings in the lists that something else than slices and strings may use as
+ * a whole: frames and other roots, or pointers of other types. */
+static struct g2h_error *find_whole(const struct waste_finder *finder, uint64_t *ret)
 {
-    const struct g2h_view *view = finder->findings->view;
-    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
-    _cleanup_free_ uint64_t *rooted = calloc(objects / 64 + 1, sizeof(*rooted));
-    TRY_MEMORY(rooted);
-    TRY(pinned_mark_rooted(view, rooted));
+    const struct findings *findings = finder->findings;
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(findings->view));
+    _cleanup_free_ uint64_t *asked = calloc(objects / 64 + 1, sizeof(*asked));
+    TRY_MEMORY(asked);
+    for (size_t i = 0; i <= finder->tasks; i++) {
+        VECTOR_EACH(const struct open_slice, slice, finder->slices[i])
+            bits_add(asked, slice->array);
+        VECTOR_EACH(const struct waste_part, part, finder->parts[i])
+            bits_add(asked, part->text);
+    }
+    TRY(g2h_view_find_whole(findings->view, asked, findings->threads, ret));
+    return pinned_mark_rooted(findings->view, ret);
+}
+
+/* Drops the slices in arrays that find_whole() marks, and takes such strings for used: all of them
+ * may be in use. Arrays with a window are known, and are not in the lists that count. */
+static struct g2h_error *drop_whole(struct waste_finder *finder)
+{
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->findings->view));
+    _cleanup_free_ uint64_t *whole = calloc(objects / 64 + 1, sizeof(*whole));
+    TRY_MEMORY(whole);
+    TRY(find_whole(finder, whole));
     for (size_t i = 0; i <= finder->tasks; i++) {
         open_slice_vector *slices = &finder->slices[i];
         size_t kept = 0;
         for (size_t j = 0; j < slices->count; j++)
-            if (!bits_have(rooted, slices->data[j].array))
+            if (!bits_have(whole, slices->data[j].array))
                 slices->data[kept++] = slices->data[j];
         slices->count = kept;
     }
     for (size_t i = 0; i <= objects / 64; i++)
-        finder->used[i] |= rooted[i];
+        finder->used[i] |= whole[i];
     return NULL;
 }
 
@@ -1270,7 +1286,7 @@ struct g2h_error *waste_find(const struct findings *findings, struct waste *ret)
     for (uint32_t i = 0; i < windows; i++)
         finder.windows[i] = DECLARATION_OF_LOCAL;
     TRY(workers_run(findings->threads, finder.tasks + 1, waste_task, &finder));
-    TRY(drop_rooted(&finder));
+    TRY(drop_whole(&finder));
     TRY(layout_find(findings, &ret->layout)); /* needs the ends of all slices */
     TRY(sum_slices(findings, finder.slices, finder.tasks + 1, finder.full, finder.windows,
                    &ret->slices));

@@ -19,7 +19,7 @@
  *   chains              the elements of long lists, and where these begin
  *   held_together       the variables of a package that hold memory together
  *   never_run           the objects that their own finalizers and cleanups lead to
- *   capacities, capacities_visit, windows
+ *   capacities, capacities_visit, windows, whole
  *                       slices, strings and maps, and the parts of arrays that slices use
  */
 #ifndef GRAPH_GRAPH_H

@@ -8,6 +8,7 @@
 #include "base/contract.h"
 #include "base/error.h"
 #include "base/workers.h"
+#include "graph/whole.h"
 #include "graph/windows.h"
 #include "typing/fit.h"
 #include "view/view.h"
@@ -87,4 +88,11 @@ uint32_t g2h_windows_of(const struct g2h_windows *windows, uint32_t object)
 {
     const struct slice_window *window = windows_of(&windows->windows, object);
     return window ? (uint32_t)(window - windows->windows.list.data) : UINT32_MAX;
+}
+
+/* Finds the objects of which a pointer may use more than slices and strings say. */
+struct g2h_error *g2h_view_find_whole(const struct g2h_view *view, const uint64_t *asked,
+                                      unsigned threads, uint64_t *ret)
+{
+    return whole_find(view->graph, asked, threads > 0 ? threads : workers_available(), ret);
 }

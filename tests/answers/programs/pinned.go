@@ -16,6 +16,8 @@
 //	never pinned by
 //	case whole SHAPE=whole
 //	never pinned by
+//	case mixed SHAPE=mixed
+//	never pinned by
 package main
 
 import (
@@ -34,10 +36,16 @@ type store struct {
 	lists [][]pod
 }
 
+type keeper struct {
+	one *pod
+	all *[500]pod
+}
+
 var (
-	stores = map[string]*store{}
-	queues []chan pod
-	blocks []*[500]pod
+	keepers []*keeper
+	stores  = map[string]*store{}
+	queues  []chan pod
+	blocks  []*[500]pod
 )
 
 //go:noinline
@@ -63,7 +71,15 @@ func main() {
 	for n := 0; n < 200 && shape == "whole"; n++ {
 		blocks = append(blocks, (*[500]pod)(list(n)))
 	}
-	for n := 0; n < 200 && shape != "channels" && shape != "whole"; n++ {
+	for n := 0; n < 200 && shape == "mixed"; n++ { // only the first one is not wanted as a whole
+		one := &keeper{one: &list(n)[n]}
+		if n > 0 {
+			one.all = (*[500]pod)(list(n))
+			one.one = &one.all[n]
+		}
+		keepers = append(keepers, one)
+	}
+	for n := 0; n < 200 && shape != "channels" && shape != "whole" && shape != "mixed"; n++ {
 		pods, to := list(n), stores["pods"]
 		if shape == "sliced" {
 			to.lists = append(to.lists, pods)
@@ -80,5 +96,5 @@ func main() {
 	}
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	fmt.Println(len(stores), len(queues), len(blocks))
+	fmt.Println(len(stores), len(queues), len(blocks), len(keepers))
 }

@@ -1,5 +1,6 @@
 // Short slices and substrings keep whole buffers and documents: the first screen says how much is kept, and how little is in use.
-// The healthy twin uses all of its buffers; or goroutines do, which will fill them.
+// The healthy twin uses all of its buffers; or goroutines do, which will fill them; or another pointer leads to the whole
+// buffer: that of an array, of the struct that it is in, or an unsafe.Pointer.
 //
 //	ways plain
 //	case slices SHAPE=slices
@@ -19,6 +20,17 @@
 //	says ^  1 .* 480 \[\]uint8.*, in \[\]\[\]uint8$
 //	never pinned by
 //	is !(r.waste.slices?.wasted > 1e6)
+//	case array SHAPE=array
+//	says ^  1 .* 480 main\.conn.*, in \[\]\*main\.conn$
+//	never pinned by
+//	is !(r.waste.slices?.wasted > 1e6)
+//	case inside SHAPE=inside
+//	says ^  1 .* 480 main\.conn.*, in \[\]\*main\.conn$
+//	never pinned by
+//	is !(r.waste.slices?.wasted > 1e6)
+//	case unsafe SHAPE=unsafe
+//	never pinned by
+//	is !(r.waste.slices?.wasted > 1e6)
 package main
 
 import (
@@ -27,6 +39,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unsafe"
 )
 
 type packet struct {
@@ -34,7 +47,20 @@ type packet struct {
 	number int
 }
 
+type conn struct {
+	head    []byte
+	array   *[1 << 16]byte
+	frame   *frame
+	pointer unsafe.Pointer
+}
+
+type frame struct {
+	number int
+	data   [1 << 16]byte
+}
+
 var (
+	conns        []*conn
 	heads, whole [][]byte
 	packets      []*packet
 	findings     []string
@@ -62,6 +88,15 @@ func main() {
 			packets = append(packets, &packet{make([]byte, 1<<16)[:16], i})
 		case "used":
 			whole = append(whole, make([]byte, 1<<16))
+		case "array":
+			array := new([1 << 16]byte)
+			conns = append(conns, &conn{head: array[:480], array: array})
+		case "inside":
+			frame := &frame{number: i}
+			conns = append(conns, &conn{head: frame.data[:480], frame: frame})
+		case "unsafe":
+			buffer := make([]byte, 1<<16)
+			conns = append(conns, &conn{head: buffer[:480], pointer: unsafe.Pointer(&buffer[0])})
 		case "busy":
 			buffer := make([]byte, 1<<16)
 			heads = append(heads, buffer[:16])
@@ -80,5 +115,5 @@ func main() {
 	runtime.GC()
 	fmt.Println("READY")
 	os.Stdin.Read(make([]byte, 1))
-	runtime.KeepAlive([]any{heads, whole, packets, findings})
+	runtime.KeepAlive([]any{conns, heads, whole, packets, findings})
 }
