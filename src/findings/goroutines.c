@@ -229,35 +229,6 @@ static bool leads_to(const struct findings *findings, const struct g2h_edge *edg
     return size == strlen(name) && memcmp(is, name, size) == 0;
 }
 
-/* Finds the object runtime.coro that the frame of runtime.corostart points to. *ret is UINT32_MAX
- * if the goroutine is no coroutine, or if that object is only held by the goroutine itself. */
-struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
-                                            uint32_t *ret)
-{
-    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
-    struct g2h_edge edge;
-    uint32_t frame = UINT32_MAX, above;
-    *ret = UINT32_MAX;
-    TRY(g2h_edges_create(findings->view, &edges));
-    g2h_edges_begin(edges, goroutine, goroutine + 1);
-    while (frame == UINT32_MAX && g2h_edges_next(edges, &edge))
-        if (leads_to(findings, &edge, G2H_NODE_FRAME, "runtime.corostart"))
-            frame = edge.target;
-    if (frame == UINT32_MAX)
-        return NULL;
-    g2h_edges_begin(edges, frame, frame + 1);
-    while (*ret == UINT32_MAX && g2h_edges_next(edges, &edge))
-        if (leads_to(findings, &edge, G2H_NODE_OBJECT, "runtime.coro"))
-            *ret = edge.target;
-    for (above = *ret; above != UINT32_MAX && above != 0 && above != goroutine;)
-        above = g2h_dominators_of(findings->dominators, above);
-    if (above == goroutine) /* the goroutine alone holds it */
-        *ret = UINT32_MAX;
-    return NULL;
-}
-
-/* ---- what they wait on ---- */
-
 /* Returns the state of a goroutine in its name: "chan receive" of "goroutine 7 [chan receive, 5
  * minutes] main.run". */
 static struct g2h_bytes state_of(const struct findings *findings, uint32_t goroutine)
@@ -273,6 +244,64 @@ static struct g2h_bytes state_of(const struct findings *findings, uint32_t gorou
         end++;
     return bytes_at(begin, end);
 }
+
+/* Returns whether a goroutine is above a node in the tree of dominators: it alone holds the node.
+ */
+static bool holds_alone(const struct findings *findings, uint32_t goroutine, uint32_t node)
+{
+    while (node != UINT32_MAX && node != 0 && node != goroutine)
+        node = g2h_dominators_of(findings->dominators, node);
+    return node == goroutine;
+}
+
+/* Finds the object runtime.coro that the frame of runtime.corostart points to. *ret is UINT32_MAX
+ * if the goroutine is no coroutine, or if that object is only held by the goroutine itself. One
+ * that waits on something else than next or stop is resumed by that: then there is none. */
+struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
+                                            uint32_t *ret)
+{
+    _cleanup_(findings_destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    uint32_t frame = UINT32_MAX;
+    *ret = UINT32_MAX;
+    if (!bytes_are(state_of(findings, goroutine), "coroutine"))
+        return NULL;
+    TRY(g2h_edges_create(findings->view, &edges));
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (frame == UINT32_MAX && g2h_edges_next(edges, &edge))
+        if (leads_to(findings, &edge, G2H_NODE_FRAME, "runtime.corostart"))
+            frame = edge.target;
+    if (frame == UINT32_MAX)
+        return NULL;
+    g2h_edges_begin(edges, frame, frame + 1);
+    while (*ret == UINT32_MAX && g2h_edges_next(edges, &edge))
+        if (leads_to(findings, &edge, G2H_NODE_OBJECT, "runtime.coro"))
+            *ret = edge.target;
+    if (*ret != UINT32_MAX && holds_alone(findings, goroutine, *ret))
+        *ret = UINT32_MAX;
+    return NULL;
+}
+
+/* Finds the function, next or stop, that has a coroutine. What the goroutine alone holds, as the
+ * function yield, can only stop it. */
+struct g2h_error *goroutines_find_resumer(const struct findings *findings, uint32_t goroutine,
+                                          uint32_t coroutine, uint32_t *ret)
+{
+    _cleanup_(retainers_deinit) struct retainers retainers = {0};
+    struct g2h_node node;
+    *ret = UINT32_MAX;
+    TRY(retainers_find(findings, paths_edges(findings->paths), coroutine, &retainers));
+    for (size_t i = 0; i < retainers.list.count && *ret == UINT32_MAX; i++) {
+        const uint32_t by = retainers.list.data[i].node;
+        g2h_view_brief(findings->view, by, &node);
+        if (node.kind == G2H_NODE_OBJECT && !findings_is_dead(findings->view, by) &&
+            !holds_alone(findings, goroutine, by))
+            *ret = by;
+    }
+    return NULL;
+}
+
+/* ---- what they wait on ---- */
 
 /* What goroutines wait on, by their state. */
 static const struct {

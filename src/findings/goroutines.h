@@ -55,9 +55,15 @@ struct g2h_error *goroutines_find_frames(const struct findings *findings, uint32
                                          struct goroutine_frames *ret);
 
 /* Finds the object by which iter.Pull resumes a goroutine, a node of the view. *ret becomes
- * UINT32_MAX if there is none, or if the goroutine alone holds it. Errors: G2H_ERROR_MEMORY. */
+ * UINT32_MAX if there is none, if the goroutine alone holds it, or if it waits on something else
+ * now. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *goroutines_find_coroutine(const struct findings *findings, uint32_t goroutine,
                                             uint32_t *ret);
+
+/* Finds one of the functions next and stop, a node that is not held by the goroutine alone, that
+ * has the object; UINT32_MAX if there is none. Reads all edges. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *goroutines_find_resumer(const struct findings *findings, uint32_t goroutine,
+                                          uint32_t coroutine, uint32_t *ret);
 
 /* What the goroutines in one place wait on. */
 struct goroutines_waited {

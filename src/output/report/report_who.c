@@ -639,15 +639,26 @@ static void put_stacks(const struct report *report, uint32_t place)
 }
 
 /* Reports what can resume or stop a coroutine: what holds the functions next and stop of iter.Pull.
- * Nothing if the goroutine is none, or nothing holds them. */
+ * Nothing if the goroutine is none, or nothing holds them. If the shortest path to the coroutine is
+ * its own frame, that of a function counts instead. */
 static struct g2h_error *put_coroutine(const struct report *report, uint32_t goroutine)
 {
+    const struct findings *findings = report->findings;
     _cleanup_(text_deinit) struct text path = {0};
-    uint32_t coroutine, end;
-    TRY(goroutines_find_coroutine(report->findings, goroutine, &coroutine));
+    struct g2h_node holder = {.kind = G2H_NODE_OBJECT};
+    uint32_t coroutine, end, by;
+    TRY(goroutines_find_coroutine(findings, goroutine, &coroutine));
     if (coroutine == UINT32_MAX)
         return NULL;
-    TRY(path_append(report->findings->paths, coroutine, &path, &end));
+    TRY(path_append(findings->paths, coroutine, &path, &end));
+    if (path_goes_by(findings->paths, end, &by))
+        g2h_view_brief(findings->view, by, &holder);
+    if (holder.kind != G2H_NODE_OBJECT) {
+        path.size = 0;
+        TRY(goroutines_find_resumer(findings, goroutine, coroutine, &by));
+        if (by != UINT32_MAX)
+            TRY(path_append_by(findings->paths, by, coroutine, coroutine, &path, &end));
+    }
     if (path.size > 0)
         PUT(report->page, "      resumed by  %.*s{resumed_by}\n", 2 * report->page->columns, &path);
     return NULL;
