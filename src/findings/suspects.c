@@ -383,9 +383,14 @@ static struct suspect suspect_of(uint32_t node)
 }
 
 /* Returns whether the entries of a suspect are spread over several sync.Maps. Such a map in a
- * variable or a field is no object, so what the maps are in takes their place as the container. */
+ * variable is no object, so what the maps are in takes their place as the container. A struct with
+ * several of them has a name that says more. */
 bool suspect_is_in_maps(const struct merged *merged, const struct suspect *suspect)
 {
+    const uint32_t node = suspect->container.node;
+    if (node != MERGED_NONE && node != suspect->held_at &&
+        merged_form(merged, node) == G2H_FORM_DECLARED)
+        return false;
     return is_of(merged, suspect->held_at, G2H_RUNTIME_TRIE) &&
            merged->nodes.data[suspect->held_at].count > 1;
 }

@@ -20,14 +20,14 @@
 //	says[stripped] ^      held by     the global used by main\.(observe|main) \(0x[0-9a-f]+\)\[\d+\]\.f16\[\d+\]
 //	case maps SHAPE=maps
 //	says ^  1 .* 25,000 main\.thing
-//	says[plain] ^      held by     main\.tables(\[\d\])?$
-//	says[stripped] ^      held by     the global used by main\.put \(0x[0-9a-f]+\)(\[\d\])?$
+//	says[plain] ^      held by     main\.tables\[\d\], (a sync\.Map of [\d,]+ entries, )?one of 8$
+//	says[stripped] ^      held by     the global used by main\.put \(0x[0-9a-f]+\)\[\d\], (a sync\.Map of [\d,]+ entries, )?one of 8$
 //	case hub SHAPE=hub
 //	says ^  1 .* 20,000 main\.thing
 //	says[plain] ^      held by     main\.hub\.loud, a sync\.Map of 20,000 entries$
 //	says[stripped] ^      held by     the global used by main\.speak \(0x[0-9a-f]+\), a sync\.Map of 20,000 entries$
 //	says ^  2 .* 4,000 main\.thing
-//	says[plain] ^      held by     main\.hub\.tables\[\d\], one of 4$
+//	says[plain] ^      held by     main\.hub\.tables\[\d\], (a sync\.Map of [\d,]+ entries, )?one of 4$
 //	says[stripped] ^      held by     the global used by main\.table \(0x[0-9a-f]+\)
 package main
 
