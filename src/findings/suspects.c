@@ -915,13 +915,16 @@ static bool is_added_already(const struct merged *merged, const struct container
     return false;
 }
 
-/* Returns whether what may be beside the entries of a suspect has been added to another one. */
+/* Returns whether what may be beside the entries of a suspect has been added to another one, or is
+ * in one that is goroutines with all that their frames hold. */
 static bool is_of_another(const struct suspects_finder *finder, size_t number, uint32_t node)
 {
-    for (size_t i = 0; i < finder->found->count; i++)
-        if (i != number &&
-            is_added_already(finder->merged, &finder->found->data[i].container, node))
+    for (size_t i = 0; i < finder->found->count; i++) {
+        const struct suspect *other = &finder->found->data[i];
+        if (i != number && (is_added_already(finder->merged, &other->container, node) ||
+                            (other->is_goroutines && is_below(finder->merged, node, other->item))))
             return true;
+    }
     return false;
 }
 
