@@ -410,6 +410,13 @@ static struct g2h_error *find_most_waited(const struct findings *findings, struc
     return NULL;
 }
 
+/* Returns whether a name is that of memory which several small values may share: a variable that
+ * leads there may be of another value than the one that a goroutine waits on. */
+static bool may_be_shared(struct g2h_bytes name)
+{
+    return bytes_are(name, "(tiny block)") || bytes_are(name, "noptr16");
+}
+
 /* Appends what a goroutine waits on: the path to it if that begins with a variable of a package, or
  * the name of such a variable; otherwise its class. *ret_has_path becomes true in the first two
  * cases, and else stays as it is. */
@@ -422,16 +429,17 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     const uint32_t node = (uint32_t)on;
     uint32_t end = node;
     size_t size;
-    if (!is_variable)
+    const char *name = is_variable ? g2h_view_waits_on(findings->view, goroutine, &size)
+                                   : findings_name_of(findings->view, node, &size);
+    const bool has_path = !is_variable && !may_be_shared(bytes_at(name, size));
+    if (has_path)
         TRY(path_append(findings->paths, node, &path, &end));
-    if (!is_variable && path.size > 0 &&
+    if (has_path && path.size > 0 &&
         (end != node || memmem(path.data, path.size, owner, sizeof(owner) - 1))) {
         path.size = 0;
         TRY(path_append_global(findings->paths, node, &path));
     }
     const bool is_path = path.size > 0;
-    const char *name = is_variable ? g2h_view_waits_on(findings->view, goroutine, &size)
-                                   : findings_name_of(findings->view, node, &size);
     text_append_string(text, text->size > 0 ? ", " : "");
     if (is_path)
         text_append(text, path.data, path.size);

@@ -4,7 +4,7 @@
 //
 //	says ^  1 .* [\d,]+ goroutines \[
 //
-//	is r.suspects[0].waited.count * 51 > r.suspects[0].waited.of * 49
+//	is !r.suspects[0].waited || r.suspects[0].waited.count * 51 > r.suspects[0].waited.of * 49
 //	is r.classes.some(c => c.class === 'main.request' && c.objects === 3000)
 //
 //	case lock SHAPE=lock
@@ -46,6 +46,14 @@
 //	case static SHAPE=static
 //	ways plain
 //	says ^      wait on     main\.settled, as 2,940 of 3,000 do$
+//
+// A lock that only the goroutines and the one that will unlock it have, in a block of 16 bytes whose other value is a global
+// variable's:
+//
+//	case neighbour SHAPE=neighbour
+//	ways plain
+//	says ^      wait on     sync\.Mutex
+//	never wait on     main\.counted
 package main
 
 import (
@@ -54,6 +62,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
 )
 
 type request struct {
@@ -76,6 +85,36 @@ var theBank = newBank()
 var turn sync.RWMutex
 
 var settled = sync.NewCond(&sync.Mutex{})
+
+var counted *int64
+
+// beside makes a lock in the block that counted is in.
+func beside() *sync.Mutex {
+	for {
+		counted = new(int64)
+		mu := new(sync.Mutex)
+		if uintptr(unsafe.Pointer(counted))&^15 == uintptr(unsafe.Pointer(mu))&^15 {
+			return mu
+		}
+	}
+}
+
+func waitBeside() {
+	mu := beside()
+	mu.Lock()
+	for i := 0; i < 3000; i++ {
+		go func(r *request) {
+			mu.Lock()
+			r.id++
+			mu.Unlock()
+		}(&request{i, make([]byte, 3000)})
+	}
+	go func() {
+		<-started
+		time.Sleep(time.Hour)
+		mu.Unlock()
+	}()
+}
 
 // quit is made after all other channels, and started is closed then.
 var (
@@ -144,7 +183,11 @@ func (l *ledger) wait(r *request, shape string) {
 }
 
 func main() {
-	for i := 0; i < 3000; i++ {
+	shape := os.Getenv("SHAPE")
+	if shape == "neighbour" {
+		waitBeside()
+	}
+	for i := 0; i < 3000 && shape != "neighbour"; i++ {
 		l := theBank.ledgers["eur"]
 		if i%50 == 0 {
 			l = theBank.ledgers["usd"]
@@ -152,7 +195,7 @@ func main() {
 		if i == 0 {
 			turn.Lock()
 		}
-		go l.wait(&request{i, make([]byte, 3000)}, os.Getenv("SHAPE"))
+		go l.wait(&request{i, make([]byte, 3000)}, shape)
 	}
 	time.Sleep(300 * time.Millisecond)
 	quit = make(chan int)
