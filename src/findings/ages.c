@@ -290,11 +290,12 @@ static unsigned looks_since(const struct g2h_ages_known *known, int64_t moment)
     return count;
 }
 
-/* Judges objects of which none is as old as the watch, by how many were born and how many ended. If
- * the oldest are nearly as old, or births were uneven: mixed; if about as many ended as were born
- * in the last quarter: bounded, unless most of this size are others, which may have ended; too few
- * looks since the first birth: too short; else, unless some of this size ended earlier in the
- * watch, the class has begun to grow. */
+/* Judges objects of which none is as old as the watch, by how many were born and how many of their
+ * size ended. The first that applies: the oldest are nearly as old as the watch: mixed. In its last
+ * quarter about as many ended as were born: bounded; but if most that survive of this size are not
+ * the suspect's, those that ended may have been these: others. Too few looks since the first birth:
+ * too short. Births were uneven, or more than a few ended in the last quarter: mixed. More than a
+ * few ended before: others. Otherwise the class has begun to grow. */
 static enum ages_verdict judge_cut(const struct findings *findings, const struct age_counts *counts,
                                    const struct g2h_ages_known *known, struct ages_found *found)
 {

@@ -449,9 +449,9 @@ static struct g2h_error *append_waited(const struct findings *findings, uint32_t
     return NULL;
 }
 
-/* Finds what the goroutines of a place wait on: the path of what most of them do, then of up to
- * MOST_NAMED - 1 others that one of them waits on, too. The text is empty if no path begins with a
- * variable of a package, or if no more than half of them wait on the same. */
+/* Finds what the goroutines of a place wait on: the path of what most of them wait on, then of up
+ * to MOST_NAMED - 1 others that one of these goroutines waits on, too. The text is empty if no path
+ * begins with a variable of a package, or if no more than half of them wait on the same. */
 struct g2h_error *goroutines_find_waited(const struct findings *findings, uint32_t place,
                                          struct goroutines_waited *ret)
 {

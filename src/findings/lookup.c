@@ -684,7 +684,7 @@ static struct g2h_error *find_asked(const struct findings *findings, const char 
 
 /* Returns how much of what is asked for is an expression, if a report says more after it: how large
  * the container is, ", a map of 500 entries, one of 4", or how many are held there, ", as 20 of 30
- * are". Returns 0 if nothing follows. */
+ * are"; or, without these, what it is below, or in which pool. Returns 0 if nothing follows. */
 static size_t size_of_expression(const char *asked)
 {
     static const char *const said[] = {", a map of ", ", a slice of ", ", a channel of ",

@@ -499,10 +499,11 @@ static uint64_t known_elements(const struct static_words *words, uint64_t addres
     return 0;
 }
 
-/* Returns the size of an array in data or bss: the elements that it has by the bounds of its index;
- * if these are not known, the greatest possible size: it ends at the next word that code uses,
- * other than as a word of the first element. It ends with the segment. In bytes; 0 if the distance
- * of elements is not known, no code uses a later word, or the address is in no segment of data. */
+/* Returns the size in bytes of an array in data or bss, up to the segment's end at most. If the
+ * bounds of an index tell how many elements there are, it is theirs. Otherwise it is the greatest
+ * possible one: up to the next word that code uses, other than as a word of the first element; or 0
+ * if code uses no later word. Also 0 if the distance of elements is not known, or the address is in
+ * no segment of data. */
 static uint64_t size_of_array(const struct typing *typing, uint64_t address,
                               struct flow_array array)
 {
@@ -805,9 +806,11 @@ uint64_t typing_extent_at(const struct typing *typing, uint64_t address)
     return extent && in_file < extent->end ? extent->address + exe_slide(typing->exe) : 0;
 }
 
-/* Returns the function that uses the variable at an address, or NULL. The user nearest before the
- * address, in the addresses of the file: it must be at it, or, unless is_exact, be of an array's
- * element or take the address of a variable that begins less than MOST_OF_VARIABLE before. */
+/* Returns the function that uses the variable at an address, or NULL. It is the last one that uses
+ * a word at or before the address. If that word is not at the address, it counts only without
+ * is_exact, and then stands for: the begin of the variable that contains the address, if that is
+ * known (typing_extent_at()); else an array whose element it is in, or a variable whose address is
+ * taken there, less than MOST_OF_VARIABLE before. */
 const struct static_user *typing_user(const struct typing *typing, uint64_t address, bool is_exact)
 {
     const struct static_words *words = typing->static_words;
@@ -874,10 +877,10 @@ bool typing_array_in_element(const struct typing *typing, uint64_t array, uint64
     return true;
 }
 
-/* Returns the address of the array that a word is in, or 0. Looks down from the address for a user
- * of an element's field (one with a distance between elements) whose field is a whole number of
- * elements before; then down to the first field of the first element. Looks at MOST_FIELDS users at
- * most. */
+/* Returns the address of the array that a word is in, or 0. If the array's bounds are known, they
+ * tell. Otherwise looks at the users at and before the address, at MOST_FIELDS of them at most, for
+ * one of an element's field (one with a distance between elements) that is a whole number of
+ * elements before; and goes from there down to the first field of the first element. */
 uint64_t typing_array_at(const struct typing *typing, uint64_t address, uint32_t *ret_distance)
 {
     enum { MOST_FIELDS = 16 };

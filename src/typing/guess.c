@@ -7,8 +7,9 @@
  * typed pointers into the middle of the object agree. The objects that it points to are then typed
  * as usual.
  *
- * If several types are, a typed pointer into the object may leave one of them: a deferred
- * d.mu.Unlock() keeps a *sync.Mutex only, and one of the types has a sync.Mutex there.
+ * If several types are allocated with these, a typed pointer into the object may rule out all but
+ * one: a deferred d.mu.Unlock() keeps a *sync.Mutex only, and only one of the types has a
+ * sync.Mutex there.
  *
  * To propose a type is to note it as a candidate (claims.h); a part is a candidate for some bytes
  * of an object. The key of a pattern is a hash of what objects of one size and field list have in
@@ -202,8 +203,8 @@ static bool is_telling_part(const struct typing *typing, uint32_t type, bool is_
 }
 
 /* Returns the value in an object that says most about the object's type: that of the claim on its
- * start if it is telling, else the part at the lowest offset that a typed pointer leads to and that
- * is. TYPE_NONE: there is none. */
+ * start if it is telling (is_telling_part()), else the telling part at the lowest offset. The type
+ * is TYPE_NONE if there is none. */
 static struct guess_part first_telling_part(struct typing *typing, uint32_t object)
 {
     struct guess_part part = {0, TYPE_NONE};

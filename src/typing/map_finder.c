@@ -7,9 +7,9 @@
  * map whose words have this number of tables or buckets. Everything else follows from the map
  * (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
  *
- * Seeding is to propose a type that no typed pointer leads to, from where pointers are followed. A
- * group or bucket is an array of 8 slots for entries, a table has groups, and a directory has the
- * tables of a large map.
+ * To seed is to propose a type for an object that no typed pointer leads to; its pointers are then
+ * followed. A group or bucket is an array of 8 slots for entries, a table has groups, and a
+ * directory has the tables of a large map.
  */
 #include "typing/map_finder.h"
 

@@ -190,9 +190,8 @@ static void propose_array(struct typer *typer, const struct proposal *proposal)
 }
 
 /* Returns whether a reference is not to be proposed now: it adds nothing, or it is deferred
- * (typer_defer). It is deferred before the object is examined if it may add a part, or if the
- * object is large, since the fields of a large object may be read only so often (struct
- * field_index). */
+ * (typer_defer). Deferred before the object is examined are references that may add a part, and
+ * arrays in large objects, of which fields may be read only so often (struct field_index). */
 static inline bool skip_for_now(struct typer *typer, const struct proposal *proposal)
 {
     const uint64_t offset = proposal->offset;

@@ -4,10 +4,10 @@
  *
  * To seed is to propose a type that does not follow from another object's type: from here on
  * pointers are followed (follow.c). To sweep is to search words whose type is not known for
- * something recognizable, as of closures and channels, too. A typer is the state of one thread that
- * finds types. find_types() calls, in this order: typer_seed_headers() and, once,
- * typer_seed_facts() (what the dump itself knows) and typing_seed_roots(); and at last, for the
- * objects that are still without a type, typer_sweep().
+ * what can be recognized by itself: interfaces, and also closures and channels. A typer is the
+ * state of one thread that finds types. find_types() calls, in this order: typer_seed_headers()
+ * and, once, typer_seed_facts() (what the dump itself knows) and typing_seed_roots(); and at last,
+ * for the objects that are still without a type, typer_sweep().
  */
 #include <stdlib.h>
 #include <string.h>

@@ -281,9 +281,9 @@ uint64_t typing_pool(const struct typing *typing, const struct heap_stack_frame 
     return number == MAP_NONE ? 0 : typing->pools.data[number];
 }
 
-/* Returns the value of a frame that contains an offset, or NULL. The values of a frame, by the pc
- * of its call, ascend by slot, and the first one without type ends them: the last that begins at or
- * before the offset contains it, if it is large enough. NULL if none does. */
+/* Returns the value of a frame that contains an offset, or NULL. The values of a frame, found by
+ * the pc of its call, ascend by slot, and the first one without type ends them: the last that
+ * begins at or before the offset contains it, if it is large enough. */
 const struct frame_value *typing_frame_value(const struct typing *typing,
                                              const struct heap_stack_frame *frame, uint64_t offset)
 {
@@ -344,9 +344,11 @@ static struct called_with spilled_calls_with(const struct spiller *spiller,
     return ret;
 }
 
-/* Types the target of a word of a frame, if it is untyped and the code that the key belongs to, or
- * its callers', determines its type; is_callers: the key is that of the frame's callee. A receiver
- * counts only if its type fills the object, which may otherwise be a larger value. */
+/* Types the target of a word of a frame, if it is untyped, and its type follows from the code of
+ * the function that the key is of, or of that function's callers. is_callers: the key is that of
+ * the frame's callee, whose spilled arguments (is_home) are in this frame; without it these do not
+ * count. A receiver counts only if its type fills the object, which may otherwise be a larger
+ * value. */
 static void spilled_seed_word(struct spiller *spiller, const struct heap_stack_frame *frame,
                               uint64_t offset, uint64_t key, const struct called_with *with,
                               bool is_callers)

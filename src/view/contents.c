@@ -220,7 +220,8 @@ static bool first_string(const struct formatting *out, uint32_t number,
 }
 
 /* Formats the value of a type at an address, after a blank. Structs and arrays are shown by their
- * first string, or else by the address; what is not in memory is said to be so. Nothing for a type
+ * first string, or else by the address, also if they are not in memory; interfaces by the address.
+ * Of all other values, and of interfaces, it is said if they are not in memory. Nothing for a type
  * without size. */
 static void format_at(const struct formatting *out, uint32_t number, uint64_t address)
 {
