@@ -214,6 +214,7 @@ TEST(suspects)
     assert_string_equal(suspect->name, "main.Preview");
     assert_int_equal(suspect->objects, 400);
     assert_no_error(g2h_findings_expression(findings, suspect->example, &expression));
+    assert_string_equal(suspect->held_by, "main.previews.byName");
     assert_string_equal(expression, suspect->held_by);
     assert_no_error(g2h_findings_path(findings, suspect->example, &length));
     step = g2h_findings_step(findings, 0);
@@ -221,8 +222,7 @@ TEST(suspects)
     assert_string_equal(step->edge, "");
     step = g2h_findings_step(findings, length - 1);
     assert_int_equal(step->node, suspect->example);
-    assert_memory_equal(suspect->held_by, "main.previews.byName", strlen("main.previews.byName"));
-    assert_string_equal(step->edge, suspect->held_by + strlen("main.previews.byName"));
+    assert_string_equal(step->edge, suspect->held_by + strlen("main."));
     assert_null(g2h_findings_step(findings, length));
     assert_no_error(g2h_findings_path(findings, 0, &length));
     assert_int_equal(length, 1);
