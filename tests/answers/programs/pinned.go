@@ -17,6 +17,7 @@
 //	case whole SHAPE=whole
 //	never pinned by
 //	case mixed SHAPE=mixed
+//	ways plain
 //	never pinned by
 package main
 
