@@ -9,16 +9,20 @@
 //	is r.waste.pinned.wasted > 0.9 * r.waste.pinned.bytes && r.waste.pinned.bytes === r.classes.find(c => c.class === '[]main.pod').bytes
 //	is r.suspects[0].pinned.referred === 200 && r.suspects.length === 1
 //	case sliced SHAPE=sliced
-//	never pinned by
+//	never ^ +pinned by
+//	is r.suspects.every(each => !each.pinned && !each.views) && !r.waste.pinned
 //	case wanted SHAPE=wanted
-//	never pinned by
+//	never ^ +pinned by
+//	is r.suspects.every(each => !each.pinned && !each.views) && !r.waste.pinned
 //	case channels SHAPE=channels
-//	never pinned by
+//	never ^ +pinned by
+//	is r.suspects.every(each => !each.pinned && !each.views) && !r.waste.pinned
 //	case whole SHAPE=whole
-//	never pinned by
+//	never ^ +pinned by
+//	is r.suspects.every(each => !each.pinned && !each.views) && !r.waste.pinned
 //	case mixed SHAPE=mixed
-//	ways plain
-//	never pinned by
+//	never ^ +pinned by
+//	is r.suspects.every(each => !each.pinned && !each.views) && !r.waste.pinned
 package main
 
 import (
