@@ -1649,11 +1649,21 @@ static bool are_others_new(const struct findings *findings, const struct peers *
     return known == map_get(&findings->holders->lines, line);
 }
 
-/* Finds where the base has each of the peers. Two that it has in one place are not known. */
+/* Returns whether the base has another peer where it has this one. */
+static bool has_twin(const struct peers *peers, uint32_t index)
+{
+    for (uint32_t i = 0; i < peers->count; i++)
+        if (i != index && peers->holders[i] == peers->holders[index])
+            return true;
+    return false;
+}
+
+/* Finds where the base has each of the peers. Several that it has in one place are not known. */
 static struct g2h_error *find_before(const struct example_finder *finder, struct peers *peers)
 {
     const struct findings *findings = finder->findings;
     _cleanup_(growth_ways_deinit) struct growth_ways ways = {0};
+    bool is_unknown[GROWTH_MOST_HOLDERS];
     for (uint32_t i = 0; i < peers->count; i++)
         TRY(growth_ways_add(&ways, findings->dominators, node_of(finder, peers->numbers[i])));
     TRY(growth_ways_find(&ways, findings->view, findings->dominators));
@@ -1662,14 +1672,13 @@ static struct g2h_error *find_before(const struct example_finder *finder, struct
             growth_holder_of(findings->holders, &ways, findings->view, findings->dominators,
                              peers->class, node_of(finder, peers->numbers[i]));
     for (uint32_t i = 0; i < peers->count; i++)
-        for (uint32_t j = i + 1; j < peers->count && peers->holders[i] < PEER_KNOWN_END; j++)
-            if (peers->holders[j] == peers->holders[i])
-                peers->holders[i] = peers->holders[j] = PEER_UNKNOWN;
+        is_unknown[i] = peers->holders[i] == PEER_UNKNOWN || has_twin(peers, i);
+    for (uint32_t i = 0; i < peers->count; i++)
+        peers->holders[i] = is_unknown[i] ? PEER_UNKNOWN : peers->holders[i];
     if (!are_others_new(findings, peers))
         return NULL;
     for (uint32_t i = 0; i < peers->count; i++)
-        if (peers->holders[i] == PEER_UNKNOWN)
-            peers->holders[i] = PEER_NEW;
+        peers->holders[i] = is_unknown[i] ? PEER_NEW : peers->holders[i];
     return NULL;
 }
 
