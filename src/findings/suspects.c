@@ -1091,7 +1091,7 @@ static struct g2h_error *are_nearly_all_in(const struct findings *findings, uint
             in += is_in[line] && merged_runtime_class(merged, line) == G2H_RUNTIME_TIMER;
         }
     }
-    *ret = in > 0 && in >= all / 100 * NEARLY;
+    *ret = in > 0 && in * 100 >= all * NEARLY; /* they may be few */
     return NULL;
 }
 
