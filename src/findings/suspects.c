@@ -2200,8 +2200,9 @@ static uint32_t held_line(const struct findings *findings, const struct suspect 
                : MERGED_NONE;
 }
 
-struct g2h_error *who_append_variable(const struct findings *findings, uint32_t variable,
-                                      struct text *text, uint32_t *ret_end)
+/* Appends the name of a variable, or of what it points to: a node of merged. */
+static struct g2h_error *append_variable(const struct findings *findings, uint32_t variable,
+                                         struct text *text, uint32_t *ret_end)
 {
     const uint32_t example = findings_node(findings, variable)->example;
     *ret_end = example;
@@ -2255,6 +2256,29 @@ static uint32_t single_holder(const struct findings *findings, uint32_t item)
                : MERGED_NONE;
 }
 
+struct g2h_error *who_append_holder_of_all(const struct findings *findings, uint32_t item,
+                                           struct text *text, uint32_t *ret_end)
+{
+    const uint32_t holder = single_holder(findings, item);
+    const size_t begin = text->size;
+    size_t size;
+    if (holder == MERGED_NONE)
+        return NULL;
+    TRY(append_variable(findings, holder, text, ret_end));
+    if (text->size == begin || findings_node(findings, holder)->kind != MERGED_VARIABLE ||
+        findings_node(findings, holder)->count == 1)
+        return NULL;
+    /* The path leads to the first of several: of the elements of an array, "tables[]", what is
+     * before the index is meant. */
+    const char *name = merged_name(&findings->merged, holder, &size);
+    const char *index = memrchr(text->data + begin, '[', text->size - begin);
+    const bool is_array =
+        bytes_end(bytes_at(name, size), "[]") && index && text->data[text->size - 1] == ']';
+    text->size = is_array ? as_size(index - text->data) : begin;
+    *ret_end = UINT32_MAX;
+    return NULL;
+}
+
 /* Returns the largest of several containers alike, the objects of a line of merged; of equal ones
  * the one given. What another one of the line holds, such as the memory of a map, is none. */
 static uint32_t largest_of_line(const struct findings *findings, uint32_t line, uint32_t given)
@@ -2292,7 +2316,7 @@ static uint32_t held_object(const struct findings *findings, uint32_t line,
 /* Appends the path to a suspect. If the container is a variable with several objects, it is named
  * itself, unless these are sync.Maps; otherwise the path to a container of the entries is. Of
  * several objects without a container, the path to one would say that it holds all: what has them
- * all is named, if there is one. */
+ * all is named, if there is one, unless one of several has most, which "mostly" names. */
 struct g2h_error *who_append_path(const struct findings *findings, const struct suspect *suspect,
                                   const struct example *example, struct text *text,
                                   uint32_t *ret_end)
@@ -2303,7 +2327,7 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
                            ret_end);
     if (node != MERGED_NONE && findings_node(findings, node)->kind == MERGED_VARIABLE &&
         !is_of_one(findings, suspect, example))
-        return who_append_variable(
+        return append_variable(
             findings,
             merged_is_island(&findings->merged, node)
                 ? variable_of_island(findings, node, findings_node(findings, suspect->item)->count)
@@ -2315,13 +2339,14 @@ struct g2h_error *who_append_path(const struct findings *findings, const struct 
         *ret_end = findings_node(findings, node)->example;
         return NULL;
     }
-    const uint32_t line = held_line(findings, suspect, example),
-                   all = line == MERGED_NONE && node == MERGED_NONE && suspect->count != 1 &&
-                                 who_shares(findings, suspect->item) == MERGED_NONE
-                             ? single_holder(findings, suspect->item)
-                             : MERGED_NONE;
-    if (all != MERGED_NONE)
-        return who_append_variable(findings, all, text, ret_end);
+    const uint32_t line = held_line(findings, suspect, example);
+    if (line == MERGED_NONE && node == MERGED_NONE && suspect->count != 1 &&
+        example->most == UINT32_MAX && who_shares(findings, suspect->item) == MERGED_NONE)
+        TRY(who_append_holder_of_all(findings, suspect->item, text, ret_end));
+    if (text->size > 0) {
+        *ret_end = *ret_end == UINT32_MAX ? example->node : *ret_end;
+        return NULL;
+    }
     return path_append(findings->paths, held_object(findings, line, example), text, ret_end);
 }
 
@@ -2437,7 +2462,7 @@ static struct g2h_error *sharing_append(const struct findings *findings,
         return NULL;
     for (uint32_t i = 0; i < sharing->count && i < SHARERS_MOST; i++) {
         _cleanup_(text_deinit) struct text path = {0};
-        TRY(who_append_variable(findings, sharing->found[i], &path, &end));
+        TRY(append_variable(findings, sharing->found[i], &path, &end));
         text_append_string(text, text->size > 0 ? ", " : "");
         text_append(text, path.data, path.size);
     }

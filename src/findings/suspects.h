@@ -209,10 +209,12 @@ uint32_t who_shares(const struct findings *findings, uint32_t item);
 struct g2h_error *who_append_holder(const struct findings *findings, uint32_t holder,
                                     struct text *text);
 
-/* Appends the name of a variable, or of what it points to: a node of merged. *ret_end becomes the
- * node of the view that this leads to. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *who_append_variable(const struct findings *findings, uint32_t variable,
-                                      struct text *text, uint32_t *ret_end);
+/* Appends what has all objects of an item, a node of merged: the path to the nearest single object
+ * above it, or the variable, main.cache; main.tables, if elements of that array have them. Appends
+ * nothing if there is none below packages and goroutines. *ret_end becomes the node of the view
+ * that the path leads to; UINT32_MAX: to an array, which is none. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *who_append_holder_of_all(const struct findings *findings, uint32_t item,
+                                           struct text *text, uint32_t *ret_end);
 
 /* A variable of the goroutines in one place, or objects of a class that several of a goroutine's
  * variables hold together. */

@@ -147,37 +147,35 @@ static void report_put_fragmentation(const struct report *report,
 
 /* ---- who keeps free slots ---- */
 
-/* Returns the variable that alone holds the objects of a node, which are several; or MERGED_NONE.
- */
-static uint32_t variable_of(const struct report *report, uint32_t node)
+/* Returns whether a node is several objects. */
+static bool is_of_many(const struct report *report, uint32_t node)
 {
     const struct merged_node *read = report_node(report, node);
-    if (read->kind != MERGED_CLASS || read->count == 1 || read->parent == MERGED_NONE)
-        return MERGED_NONE;
-    const bool is_variable = report_node(report, read->parent)->kind == MERGED_VARIABLE ||
-                             findings_is_kind(report->findings, read->parent, G2H_NODE_VARIABLE);
-    return is_variable ? read->parent : MERGED_NONE;
+    return read->kind == MERGED_CLASS && read->count != 1;
 }
 
-/* Reports what a holder is called: the path to it, or else its own name. Of several objects, the
- * path to one would say that it has what all have: the variable that holds them is named, or their
- * class. */
-static struct g2h_error *put_holder_name(const struct report *report, uint32_t node)
+/* Appends the path to a holder. Of several objects, the path to one would say that it has what all
+ * have: what has all of them is meant. Appends nothing if there is no path. */
+static struct g2h_error *append_path_of(const struct report *report, uint32_t node,
+                                        struct text *path)
 {
-    const uint32_t variable = variable_of(report, node);
-    const struct merged_node *read = report_node(report, node);
-    _cleanup_(text_deinit) struct text path = {0};
+    const struct findings *findings = report->findings;
     uint32_t end;
-    if (variable != MERGED_NONE)
-        TRY(who_append_variable(report->findings, variable, &path, &end));
-    else if (read->kind != MERGED_CLASS || read->count == 1)
-        TRY(path_append(report->findings->paths, read->example, &path, &end));
-    TRY_MEMORY(!path.failed);
-    if (path.size > 0)
-        PUT(report->page, "%.*s{held_by}", report->page->columns, &path);
+    if (is_of_many(report, node))
+        TRY(who_append_holder_of_all(findings, node, path, &end));
+    else
+        TRY(path_append(findings->paths, report_node(report, node)->example, path, &end));
+    TRY_MEMORY(!path->failed);
+    return NULL;
+}
+
+/* Reports what a holder is called: the path to it, or else its own name. */
+static void put_holder_name(const struct report *report, uint32_t node, const struct text *path)
+{
+    if (path->size > 0)
+        PUT(report->page, "%.*s{held_by}", report->page->columns, path);
     else
         PUT(report->page, "%.*s{name}", report->page->columns, report_name(report, node));
-    return NULL;
 }
 
 /* Reports who shares spans: "main.a, main.b and 2 more". */
@@ -186,8 +184,10 @@ static struct g2h_error *put_sharers(const struct report *report, const struct p
     struct page *page = report->page;
     PUT(page, "[shared_by]");
     for (uint32_t i = 0; i < holder->sharer_count; i++) {
+        _cleanup_(text_deinit) struct text path = {0};
+        TRY(append_path_of(report, holder->sharers[i], &path));
         PUT(page, i == 0 ? "<>" : "<>, ");
-        TRY(put_holder_name(report, holder->sharers[i]));
+        put_holder_name(report, holder->sharers[i], &path);
         PUT(page, "</>");
     }
     PUT(page, "[/]|%n{sharers}%f{is_sample}", holder->all_sharers, holder->is_sampled);
@@ -197,27 +197,39 @@ static struct g2h_error *put_sharers(const struct report *report, const struct p
     return NULL;
 }
 
+/* Reports a holder that shares its pages with none, and what it could be emptied of. */
+static struct g2h_error *put_lone_holder(const struct report *report,
+                                         const struct pages_holder *holder)
+{
+    const struct merged_node *item = report_node(report, holder->item);
+    const bool is_many = is_of_many(report, holder->node);
+    struct page *page = report->page;
+    _cleanup_(text_deinit) struct text path = {0};
+    TRY(append_path_of(report, holder->node, &path));
+    if (is_many && path.size == 0) { /* several hold these objects together */
+        PUT(page, "%b{free_slots} could be freed, too, without the %n{count} %s{class}",
+            holder->sum.empty, item->count, report_name(report, holder->item));
+        return NULL;
+    }
+    PUT(page, "%b{free_slots} could be freed, too, if ", holder->sum.empty);
+    put_holder_name(report, holder->node, &path);
+    PUT(page, " were emptied");
+    if (holder->item != holder->node || is_many)
+        PUT(page, " of %n{count} %s{class}", item->count, report_name(report, holder->item));
+    return NULL;
+}
+
 /* Reports a holder: "72.7 MB could be freed, too, if main.index were emptied of 9,375 main.Req":
  * beside the objects that it holds. */
 static struct g2h_error *put_holder(const struct report *report, const struct pages_holder *holder)
 {
-    const struct merged_node *item = report_node(report, holder->item);
-    const bool is_of_variable = variable_of(report, holder->node) != MERGED_NONE;
     struct page *page = report->page;
     if (holder->is_shared) {
         PUT(page,
             "%b{free_slots} only if all that share these pages were emptied: ", holder->sum.empty);
         TRY(put_sharers(report, holder));
-    } else if (item->kind == MERGED_CLASS && item->count != 1 && holder->item == holder->node &&
-               !is_of_variable) { /* several things hold these objects together */
-        PUT(page, "%b{free_slots} could be freed, too, without the %n{count} %s{class}",
-            holder->sum.empty, item->count, report_name(report, holder->item));
     } else {
-        PUT(page, "%b{free_slots} could be freed, too, if ", holder->sum.empty);
-        TRY(put_holder_name(report, holder->node));
-        PUT(page, " were emptied");
-        if (holder->item != holder->node || is_of_variable)
-            PUT(page, " of %n{count} %s{class}", item->count, report_name(report, holder->item));
+        TRY(put_lone_holder(report, holder));
     }
     PUT(page, "\n|%b{bytes}", holder->sum.bytes);
     return NULL;

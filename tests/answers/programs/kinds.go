@@ -89,6 +89,11 @@
 //	base
 //	says held by     \S.*\["mail"\], a slice of 20,000 entries$
 //	says mostly      \S.*\["mail"\] alone has grown by 1\.\d+ MB$
+//	case refilledGrown SHAPE=refilled
+//	ways plain
+//	base
+//	is r.suspects[0].count_grown === 0 && r.suspects[0].count === 20000
+//	says held by     main\.pools$
 //	case largerGrown SHAPE=larger
 //	base
 //	is r.suspects[0].count_grown === 0 && r.suspects[0].count === 500
@@ -183,6 +188,7 @@ var (
 	texts                = map[string]map[string]string{"de": {}, "en": {}, "fr": {}}
 	deadline             *time.Timer
 	queues               = map[string][]*user{}
+	pools                = [4]map[int]*waiter{{}, {}, {}, {}} // of equal size
 	goneByID, liveByID   = map[int]*user{}, map[int]*user{}
 	goneByName           = map[string]*user{}
 	liveByName           = map[string]*user{}
@@ -300,6 +306,13 @@ func fill(shape string, many int) {
 			if j%2 == 0 {
 				queues["mail"] = queues["mail"][1:]
 			}
+		case "refilled": // no entry comes, each gets larger
+			each := pools[j%len(pools)][j]
+			if each == nil {
+				each = &waiter{id: made}
+				pools[j%len(pools)][j] = each
+			}
+			each.log = make([]byte, len(each.log)+200)
 		case "appeared": // after the base
 			if made > many {
 				enqueue("mail", 1)
